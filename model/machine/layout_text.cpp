@@ -55,26 +55,29 @@ std::string cuts_text(const LayoutCuts& cuts) {
   return text;
 }
 
-int64_t extent_of(std::string_view size) {
-  const int64_t number = parse_size(size, "place");
-  if (number > most_extent)
-    throw InputError{"place", size, "is too large", "at most 2^40"};
+/// `text`: the layout.
+int64_t extent_of(std::string_view size, std::string_view text) try {
+  const int64_t number = parse_size(size, "");
+  if (number > most_extent) throw out_of_range("", size, "at most 2^40");
   return number;
+} catch (const InputError& error) {
+  throw InputError{"place", text, fmt::format("has '{}' as a size", size),
+                   error.expected};
 }
 
 int64_t positive(std::string_view size, std::string_view text) {
-  const int64_t number = extent_of(size);
+  const int64_t number = extent_of(size, text);
   if (number == 0) throw InputError{"place", text, "has a size of 0", "at least 1"};
   return number;
 }
 
-LayoutCuts cuts_of(std::string_view text) {
-  if (text == even_name) return {};
-  const auto parts = split(text, '/');
-  if (parts.size() == 1) return {positive(text, text)};
+LayoutCuts cuts_of(std::string_view cut, std::string_view text) {
+  if (cut == even_name) return {};
+  const auto parts = split(cut, '/');
+  if (parts.size() == 1) return {positive(cut, text)};
   LayoutCuts cuts;
   for (const auto i : indices(parts)) {
-    const int64_t number = extent_of(parts[i]);
+    const int64_t number = extent_of(parts[i], text);
     if (i % 2 == 0)
       cuts.coordinates.push_back(int(std::min<int64_t>(number, INT_MAX)));
     else
@@ -137,8 +140,9 @@ std::vector<MemoryId> members_of(std::string_view names, std::string_view text,
     }
   }
   if (members.empty() || (count > 0 && members.size() != count))
-    throw InputError{"place", text, fmt::format("has {} memories", members.size()),
-                     fmt::format("{}, one for each member", std::max<size_t>(1, count))};
+    throw InputError{"place", text, fmt::format("names {} memories", members.size()),
+                     count > 0 ? fmt::format("{}, one for each block of its grid", count)
+                               : "at least one"};
   return members;
 }
 
@@ -174,7 +178,7 @@ Layout on_grid(std::string_view kind, std::string_view names, std::string_view t
   auto members = members_of(names, text, topology, grid.members());
   if (name == grid_name) return {grid, {}, {}, std::move(members)};
   if (name == irregular_name) {
-    const LayoutCuts rows = cuts_of(sizes[1]), cols = cuts_of(sizes[2]);
+    const LayoutCuts rows = cuts_of(sizes[1], text), cols = cuts_of(sizes[2], text);
     try {
       return {grid, rows, cols, std::move(members)};
     } catch (const InputError& error) {
@@ -185,6 +189,9 @@ Layout on_grid(std::string_view kind, std::string_view names, std::string_view t
     }
   }
   const auto block = numbers(sizes[1], text);
+  if (block.size() > 2)
+    throw InputError{"place", text, fmt::format("has {} sizes of a block", block.size()),
+                     "ROWSxCOLUMNS, or one size for both"};
   return Layout::block_cyclic(grid, block.front(), block.back(), std::move(members));
 }
 

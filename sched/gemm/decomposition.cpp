@@ -130,7 +130,7 @@ namespace {
 class TrafficSum {
  public:
   TrafficSum(const Resources& resources)
-      : resources_{resources}, busy_(resources.count()) {}
+      : resources_{resources}, busy_(std::max<size_t>(1, resources.count())) {}
 
   void add(MemoryId src, MemoryId dst, Bytes bytes) {
     if (src == dst) return;

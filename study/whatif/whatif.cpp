@@ -167,7 +167,7 @@ std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
     return knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::group;
   };
   std::ranges::copy_if(knobs, std::back_inserter(moving.knobs), moves);
-  if (selection.only.empty()) parts.push_back(std::move(moving));
+  if (selection.only.empty() && !moving.knobs.empty()) parts.push_back(std::move(moving));
   return parts;
 }
 

@@ -187,7 +187,9 @@ TEST(LayoutTexts, WrongOnesNameTheirFault) {
     expect_input_error([&] { layout_from_text(text, machine); }, words);
   };
   refused("rows@gpu0+gpu9", {"place: 'rows@gpu0+gpu9' names 'gpu9'", "two-gpu"});
-  refused("grid(2x2)@gpus", {"has 2 memories", "expected 4"});
+  refused("cyclic(1x2,8x8x2)", {"has 3 sizes of a block"});
+  refused("cyclic(1x2,2X2)", {"has '2X2' as a size", "digits"});
+  refused("grid(2x2)@gpus", {"names 2 memories", "expected 4"});
   refused("grid(2)@gpus", {"PxQ"});
   refused("grid(0x2)", {"has a size of 0"});
   refused("cyclic(1x2)", {"cyclic(PxQ,ROWSxCOLUMNS)"});
@@ -200,8 +202,9 @@ TEST(LayoutTexts, WrongOnesNameTheirFault) {
   refused(
       "irregular(1x2,even,0/9/1/8/0)",
       {"place: 'irregular(1x2,even,0/9/1/8/0)' has '8' as border", "ascending borders"});
-  refused("irregular(1x2,even,0/2M/1/2000000M/0)", {"'2000000M' is too large", "2^40"});
-  refused("rows@gpu1..gpu0", {"has 0 memories"});
+  refused("irregular(1x2,even,0/2M/1/2000000M/0)",
+          {"'irregular(1x2,even,0/2M/1/2000000M/0)' has '2000000M' as a size", "2^40"});
+  refused("rows@gpu1..gpu0", {"names 0 memories", "at least one"});
   EXPECT_FALSE(layout_from_text("gpu0", machine)) << "a memory is not a layout text";
   EXPECT_FALSE(layout_from_text("diagonal@gpus", machine));
 }

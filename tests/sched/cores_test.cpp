@@ -24,6 +24,20 @@ TEST(Cores, NamesAvoidSwitches) {
   EXPECT_EQ(Topology{d}.processor_name(MemoryId{0}), "cpu0");
 }
 
+TEST(Cores, ComputeWithoutGpus) {
+  auto d = small_machine::unlinked("h", "g", 0, {});
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1000}})};
+  d.memories[0].processor.emplace();
+  const Topology machine{d};
+  for (const char* effort : {"effort=fast", "effort=fixed", "effort=normal"}) {
+    const Plan plan =
+        judged(cube(1024), machine, machine.processors(), policy("tilerail", {effort}));
+    EXPECT_EQ(plan.devices, machine.hosts());
+    EXPECT_NEAR(simulated(plan, machine).value, 2e-12 * 1024 * 1024 * 1024 / 1000, 1e-9)
+        << effort;
+  }
+}
+
 TEST(Cores, NeverMakeAPlanSlower) {
   const Topology summit = shipped("summit-node");
   int used = 0;

@@ -9,6 +9,7 @@
 #include "model/base/topology_limits.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -135,6 +136,17 @@ TEST(WhatIfParts, UnlimitedPartsHaveNoLimit) {
       EXPECT_EQ(after.issue.per_op, Seconds{0});
     }
   }
+}
+
+TEST(WhatIfParts, AMachineWithoutLinksHasPartsOfItsCores) {
+  auto alone = small_machine::unlinked("h", "g", 0, {});
+  alone.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  alone.memories[0].processor.emplace();
+  JobText job;
+  job.problem.gemm = "256";
+  const WhatIf what = what_if(Topology{alone}, job, {}, {});
+  ASSERT_FALSE(what.rows.empty());
+  for (const Part& part : what.parts) EXPECT_FALSE(part.knobs.empty()) << part.name;
 }
 
 WhatIf asked(const std::vector<std::string>& only) {

@@ -174,13 +174,13 @@ void PlanRun::issue_on_host(OpId op, cudaStream_t stream) {
   };
   auto call = std::make_unique<Call>(Call{*this, op});
   const auto run = [](void* data) {
-    const std::unique_ptr<Call> call{static_cast<Call*>(data)};
-    PlanRun& of = call->run;
+    const std::unique_ptr<Call> given{static_cast<Call*>(data)};
+    PlanRun& of = given->run;
     if (of.failed_) return;
     try {
-      of.on_host_(of.plan_.plan, of.plan_.plan.op(call->op), of.buffers_);
+      of.on_host_(of.plan_.plan, of.plan_.plan.op(given->op), of.buffers_);
     } catch (const std::exception& error) {
-      of.fail(call->op, error.what());
+      of.fail(given->op, error.what());
     }
   };
   check(cudaLaunchHostFunc(stream, run, call.get()), "calling a host function");
