@@ -166,6 +166,30 @@ std::optional<Tightest> tightest(const Question& q, const Plan& plan) {
   return Tightest{capacity->value, needs[device.index()].matrices, *least};
 }
 
+/// Operations that were planned for a plan, with the other tiles that were tried.
+int64_t cost_of_choice(const Plan& plan) {
+  const size_t tried = std::max<size_t>(1, plan.origin.candidates.size());
+  return int64_t(tried * (cost_of_plan + plan.ops.size()));
+}
+
+/// Whether plans for smaller memories are tried: not if the plan is too large to be
+/// simulated, nor if all tiles fit and the search varies their order anyway.
+bool tries_less_memory(const Policy& policy, const Plan& best) {
+  const bool is_large =
+      best.origin.evaluator == Evaluator::estimate ||
+      (1 + cost_of_simulating) * int64_t(best.ops.size()) > operations_of(policy.effort);
+  return !is_large && (!varies_fields(policy.effort) || evicts(best));
+}
+
+/// Sizes of memory from one plan to the next: each plan of an automatic tile stands for
+/// plans of several tiles.
+int sizes_in_a_step(const Policy& policy, const Plan& best) {
+  constexpr int few_steps = 40;
+  const bool chooses = !varies_fields(policy.effort) && policy.choices.tile == 0;
+  return chooses && few_steps * cost_of_choice(best) > operations_of(policy.effort) ? 2
+                                                                                    : 1;
+}
+
 /// Less memory may be faster: the order of tasks differs. Tries smaller sizes of memory
 /// until copies and kernels alone take longer than the fastest plan, so that more memory
 /// has the plans of less memory among its candidates. Plans with tiles that fit have
@@ -175,19 +199,21 @@ Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
   constexpr int patience = 3;  // docs/model.md#memory: sizes in sequence
   constexpr double margin = 0.01;
   const Policy& policy = question.policy;
-  const bool varies = varies_fields(policy.effort), fits = !evicts(best);
   const auto device = tightest(question, best);
-  if (!device || (varies && fits)) return best;
-  const bool searched = varies || policy.choices.tile == 0;
+  if (!device || !tries_less_memory(policy, best)) return best;
+  const bool is_candidate =
+      !evicts(best) || varies_fields(policy.effort) || policy.choices.tile == 0;
+  const int sizes = sizes_in_a_step(policy, best);
   const Plan given = best;
-  Seconds least = fits || searched ? simulator.of(best).makespan : Seconds{INFINITY};
-  int64_t ops = operations_of(policy.effort),
-          bytes = std::min(device->tiles, 2 * std::ranges::max(best.peak_bytes)) + 1;
+  int64_t ops = operations_of(policy.effort);
+  Seconds least = is_candidate ? simulator.of(best).makespan : Seconds{INFINITY};
+  int64_t bytes = std::min(device->tiles, 2 * std::ranges::max(best.peak_bytes)) + 1;
   for (int slower = 0; slower < patience && bytes > 0;) {
-    bytes = smaller_memory(question, bytes);
+    for (int step = 0; step < sizes; ++step) bytes = smaller_memory(question, bytes);
     const double fraction = device->fraction(bytes, policy.choices.memory_fraction);
     auto next = feasible([&] { return plan_with(fraction, question, given); }).result;
-    if (!next || (ops -= cost_of_plan + int64_t(next->ops.size())) < 0) break;
+    if (!next) break;
+    if ((ops -= cost_of_choice(*next)) < 0) break;
     const Seconds busiest =
         estimate_plan(*next, question.topology, question.resources).busiest;
     slower = busiest >= least * (1 - margin) ? slower + 1 : 0;

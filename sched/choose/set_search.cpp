@@ -29,10 +29,7 @@
 namespace tilerail {
 namespace {
 
-/// Costs of a search: 1 for an operation that is planned and estimated, more if it is
-/// simulated.
-constexpr double cost_of_simulating = 2,
-                 normal_effort = double(operations_of(Effort::normal));
+constexpr double normal_effort = double(operations_of(Effort::normal));
 
 constexpr size_t threads = 4;
 

@@ -13,6 +13,9 @@ namespace tilerail {
 /// operations. docs/model.md#effort
 inline constexpr int cost_of_plan = 100;
 
+/// Costs per operation of a simulated plan, in addition to 1 for planning and estimating.
+inline constexpr int cost_of_simulating = 2;
+
 /// The search for the fastest plan on all devices of a question. The sequence of plans
 /// depends on the question alone: a longer search tries all plans of a shorter search and
 /// more. docs/model.md#evaluator
