@@ -46,6 +46,18 @@ setup() {
   fi
 }
 
+# python_tools FOLDER: makes an environment of the system's Python with nanobind, and prints its interpreter; prints
+# nothing if that fails, as without a network: the Python package is then not built.
+python_tools() {
+  local python=/usr/bin/python3
+  [ -x "$python" ] || python=python3
+  if "$python" -m venv --system-site-packages "$1" >&2 && "$1/bin/python" -m pip install --quiet 'nanobind>=2.2' >&2; then
+    echo "$1/bin/python"
+  else
+    echo "no nanobind here: the Python package is not built, and its tests do not run" >&2
+  fi
+}
+
 # build_preset PRESET [CMAKE OPTION...]: configures and builds with all cores.
 build_preset() {
   cmake --preset "$1" "${@:2}" >&2

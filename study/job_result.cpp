@@ -79,7 +79,7 @@ JobResult run_job(const Job& job, std::string_view backend, const RunSettings& s
 }
 
 std::string to_json(const JobResult& result) {
-  const std::string summary = tilerail::to_json(result.summary);
+  std::string summary = tilerail::to_json(result.summary);
   if (!result.run) return summary;
   Json json = Json::parse(summary);
   const RunResult& run = *result.run;

@@ -1,7 +1,14 @@
 """Sweeps on executors of all kinds give the same table."""
 
+import base64
+import importlib.util
 import multiprocessing
 import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
 import unittest
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -48,10 +55,16 @@ class SweepTest(unittest.TestCase):
             self.skipTest("dask.distributed is missing")
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
             pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor()), self.table)
-            worker = next(iter(client.scheduler_info()["workers"].values()))
-            os.kill(client.run(os.getpid)[next(iter(client.run(os.getpid)))], 9)
-            self.assertIsNotNone(worker)
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
             pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor(), chunk=1), self.table)
+
+    def test_mpi_gives_the_same_table(self):
+        if shutil.which("mpirun") is None or importlib.util.find_spec("mpi4py") is None:
+            self.skipTest("mpirun or mpi4py is missing")
+        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        table = subprocess.run(["mpirun", "-n", "3", "--oversubscribe", sys.executable, "-m", "mpi4py.futures", __file__, "mpi"],
+                               env=os.environ | as_root, capture_output=True, check=True, timeout=300).stdout
+        pandas.testing.assert_frame_equal(pickle.loads(base64.b64decode(table)), self.table)
 
     def test_the_rest_of_a_broken_executor_runs_in_threads(self):
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as broken:
@@ -72,5 +85,11 @@ class SweepTest(unittest.TestCase):
                 tr.sweep(tr.gemm("1K"), "two-gpu", vary=vary)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1:] == ["mpi"]:  # the manager of MPI's workers
+    from mpi4py.futures import MPIPoolExecutor
+
+    SweepTest.machine = tr.machine.new(gpus=2, kernels="h200", nvlink=450)
+    with MPIPoolExecutor() as workers:
+        print(base64.b64encode(pickle.dumps(SweepTest.sweep(executor=workers))).decode())
+elif __name__ == "__main__":
     unittest.main()
