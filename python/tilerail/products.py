@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from . import _core
@@ -11,14 +13,20 @@ from .errors import InputError
 Array = Any  # NumPy, CuPy, PyTorch, JAX: anything with DLPack
 
 
-def _new_c(a: Array, b: Array) -> Array:
-    """m x n, of the library, the type and the device of A."""
+def _new_c(a: Array, b: Array) -> tuple[Array, Callable[[Array], Array]]:
+    """An array of m x n elements of A's type on A's device, and what makes it an array of A's library."""
     shape = (a.shape[0], b.shape[1])
-    if type(a).__module__.split(".")[0] == "torch":
-        return a.new_empty(shape)
-    import numpy
-    library = numpy if isinstance(a, numpy.ndarray) else __import__(type(a).__module__.split(".")[0])
-    return library.empty(shape, dtype=a.dtype)
+    library = type(a).__module__.split(".")[0]
+    if library == "torch":
+        return a.new_empty(shape), _same
+    if library in ("jax", "jaxlib"):  # whose own arrays cannot be written to
+        import jax
+        return import_module("cupy" if _is_on_gpu(a) else "numpy").empty(shape, dtype=a.dtype), jax.dlpack.from_dlpack
+    return import_module(library).empty(shape, dtype=a.dtype), _same
+
+
+def _same(array: Array) -> Array:
+    return array
 
 
 def _is_on_gpu(array: Array) -> bool:
@@ -44,11 +52,11 @@ def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, 
     _checked("A", a), _checked("B", b)
     if c is None and beta != 0:
         raise InputError("beta: without C, 0 is expected", "beta", str(beta), expected="0 without C")
-    c = _new_c(a, b) if c is None else _checked("C", c)
+    c, finished = _new_c(a, b) if c is None else (_checked("C", c), _same)
     if any(_is_on_gpu(array) for array in (a, b, c)):
         _core.load_gpu_part()
     _core.multiply(a, b, c, float(alpha), float(beta), threads or len(os.sched_getaffinity(0)))
-    return c
+    return finished(c)
 
 
 class Gemm:
@@ -59,12 +67,13 @@ class Gemm:
         if c is None and beta != 0:
             raise InputError("beta: without C, 0 is expected", "beta", str(beta), expected="0 without C")
         self.a, self.b = _checked("A", a), _checked("B", b)
-        self.c = _new_c(a, b) if c is None else _checked("C", c)
+        self.c, self._finished = _new_c(a, b) if c is None else (_checked("C", c), _same)
         self.alpha, self.beta, self.threads = alpha, beta, threads
 
     def execute(self) -> Array:
         """Runs the product and returns C. The first call plans; later ones run the kept plan."""
-        return multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads)
+        multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads)
+        return self._finished(self.c)
 
     def reset_operands(self, a: Array | None = None, b: Array | None = None, c: Array | None = None, *,
                        alpha: float | None = None, beta: float | None = None) -> None:
