@@ -183,10 +183,10 @@ bool tries_less_memory(const Policy& policy, const Plan& best) {
 
 /// Sizes of memory from one plan to the next: each plan of an automatic tile stands for
 /// plans of several tiles.
-int sizes_in_a_step(const Policy& policy, const Plan& best) {
+int sizes_in_a_step(const Policy& policy, const Plan& plan) {
   constexpr int few_steps = 40;
   const bool chooses = !varies_fields(policy.effort) && policy.choices.tile == 0;
-  return chooses && few_steps * cost_of_choice(best) > operations_of(policy.effort) ? 2
+  return chooses && few_steps * cost_of_choice(plan) > operations_of(policy.effort) ? 2
                                                                                     : 1;
 }
 
@@ -203,17 +203,17 @@ Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
   if (!device || !tries_less_memory(policy, best)) return best;
   const bool is_candidate =
       !evicts(best) || varies_fields(policy.effort) || policy.choices.tile == 0;
-  const int sizes = sizes_in_a_step(policy, best);
   const Plan given = best;
   int64_t ops = operations_of(policy.effort);
   Seconds least = is_candidate ? simulator.of(best).makespan : Seconds{INFINITY};
   int64_t bytes = std::min(device->tiles, 2 * std::ranges::max(best.peak_bytes)) + 1;
-  for (int slower = 0; slower < patience && bytes > 0;) {
+  for (int slower = 0, sizes = 1; slower < patience && bytes > 0;) {
     for (int step = 0; step < sizes; ++step) bytes = smaller_memory(question, bytes);
     const double fraction = device->fraction(bytes, policy.choices.memory_fraction);
     auto next = feasible([&] { return plan_with(fraction, question, given); }).result;
     if (!next) break;
     if ((ops -= cost_of_choice(*next)) < 0) break;
+    sizes = sizes_in_a_step(policy, *next);
     const Seconds busiest =
         estimate_plan(*next, question.topology, question.resources).busiest;
     slower = busiest >= least * (1 - margin) ? slower + 1 : 0;
