@@ -29,8 +29,6 @@ __all__ = [name for name in _MODULE if not name.startswith("_")]
 
 
 def __getattr__(name: str):
-    if name == "plot":
-        return import_module(".plot", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module 'tilerail' has no attribute {name!r}")
     value = getattr(import_module("." + _MODULE[name], __name__), name)
@@ -39,4 +37,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "plot"]
+    return __all__
