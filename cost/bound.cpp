@@ -136,8 +136,8 @@ std::optional<size_t> BoundProgram::device_at(size_t vertex) const {
 }
 
 /// Adds one part for each memory that holds some of the matrix: with interleaved pages
-/// each memory has an equal share of each tile. More parts, one for each block, would not
-/// change the bound: all blocks of a memory have the same ways.
+/// each memory has an equal share of each tile. A part for each block would give the
+/// same bound: all blocks of a memory have the same routes.
 void BoundProgram::add_parts(Matrix matrix, const Layout& place, int64_t rows,
                              int64_t cols) {
   if (size_[matrix] == 0 || place.is_replicated()) return;

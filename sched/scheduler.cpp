@@ -181,8 +181,8 @@ bool tries_less_memory(const Policy& policy, const Plan& best) {
   return !is_large && (!varies_fields(policy.effort) || evicts(best));
 }
 
-/// Sizes of memory from one plan to the next: each plan of an automatic tile stands for
-/// plans of several tiles.
+/// Sizes of memory from one plan to the next (docs/model.md#memory): for an automatic
+/// tile, each size costs plans of several tiles.
 int sizes_in_a_step(const Policy& policy, const Plan& plan) {
   constexpr int few_steps = 40;
   const bool chooses = !varies_fields(policy.effort) && policy.choices.tile == 0;

@@ -42,10 +42,13 @@ Columns<PredictedInterval> interval_columns() {
           {"interval_high_s", &PredictedInterval::high}};
 }
 
-Summary simulated(const Plan& plan, const Topology& topology) {
+Timeline fluid_timeline(const Plan& plan, const Topology& topology) {
   validate(plan, topology);
-  const Timeline timeline{fluid_backend, content_hash(plan),
-                          simulate_fluid(plan, topology)};
+  return {fluid_backend, content_hash(plan), simulate_fluid(plan, topology)};
+}
+
+Summary simulated(const Plan& plan, const Topology& topology) {
+  const Timeline timeline = fluid_timeline(plan, topology);
   return summarize(plan, topology, annotate(plan, topology, timeline), {});
 }
 

@@ -35,8 +35,10 @@ Evaluation evaluation_of(const Summary& summary);
 /// Both ends.
 Columns<PredictedInterval> interval_columns();
 
-/// Simulates the plan on the fluid machine. Throws InputError if it does not fit the
+/// The times of the plan on the fluid machine. Throws InputError if it does not fit the
 /// machine.
+Timeline fluid_timeline(const Plan& plan, const Topology& topology);
+/// The same, summarized.
 Summary simulated(const Plan& plan, const Topology& topology);
 
 /// The expected makespan of a plan. Without uncertainties in the machine's description:

@@ -6,24 +6,18 @@
 #include <array>
 #include <mutex>
 
-#include "backends/fluid/simulation.hpp"
 #include "model/base/error.hpp"
 #include "model/base/json.hpp"
 #include "model/base/timer.hpp"
 #include "model/kernels/energy.hpp"
-#include "plan/json.hpp"
-#include "plan/validate.hpp"
+#include "study/evaluation.hpp"
 #include "study/simulator.hpp"
 
 namespace tilerail::study {
 namespace {
 
 Timeline simulated_timeline(const Job& job, std::string_view simulator) {
-  if (simulator == fluid_backend) {
-    validate(job.plan, job.topology);
-    return {fluid_backend, content_hash(job.plan),
-            simulate_fluid(job.plan, job.topology)};
-  }
+  if (simulator == fluid_backend) return fluid_timeline(job.plan, job.topology);
   if (simulator != simulator_backend)
     throw InputError{"simulator", simulator, "",
                      fmt::format("{} or {}", simulator_backend, fluid_backend)};

@@ -33,7 +33,8 @@ Topology design(Texts texts) {
   set("socket_link", design.socket_link);
   set("name", design.name);
   if (!texts.empty())
-    throw InputError{"machine", texts.begin()->first, "is no argument of a new machine"};
+    throw InputError{"machine", texts.begin()->first, "is unknown",
+                     "an argument of tilerail.machine.new"};
   design.command = "tilerail.machine.new";
   return read_topology(study::design_machine(design), "the new machine");
 }

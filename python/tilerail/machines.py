@@ -32,7 +32,7 @@ class Machine:
     def set(self, key: str, value: Value) -> Machine:
         """The machine with another figure: ``set("link:host<->*.bandwidth", "x2")``, ``set("gpus", 4)``.
 
-        Keys are those of ``tilerail simulate --topo-set`` (docs/formats.md#settings): ``link:FROM->TO.bandwidth``,
+        ``key``: a key of ``tilerail simulate --topo-set`` (docs/formats.md#settings): ``link:FROM->TO.bandwidth``,
         ``.latency``; ``group:NAME.capacity``; ``memory:NAME.capacity``; ``kernels:NAME.rate``; ``issue.per_op``;
         ``gpus``; ``name``. Values have a unit ("50 GB/s", "2 us") or are factors ("x2", "x1/2"). Raises InputError.
         """

@@ -67,7 +67,7 @@ class Plan:
 
     @property
     def decisions(self) -> dict[str, str]:
-        """What the policy decided, by field."""
+        """The decisions of the policy, by field."""
         return self._native.decisions
 
     @property
@@ -151,7 +151,7 @@ class Result:
 
     @property
     def check(self) -> dict[str, Any] | None:
-        """Of a checked run: passed, residual, tolerance."""
+        """The check of a run: passed, residual, tolerance. None without a check."""
         return self.summary.get("check")
 
     @property

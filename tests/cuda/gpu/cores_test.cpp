@@ -1,4 +1,4 @@
-// The cores of the host compute beside GPUs: kernels on the host are called from streams.
+// Kernels on the cores of the host, called from CUDA streams.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
