@@ -208,7 +208,8 @@ Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
   Seconds least = is_candidate ? simulator.of(best).makespan : Seconds{INFINITY};
   int64_t bytes = std::min(device->tiles, 2 * std::ranges::max(best.peak_bytes)) + 1;
   for (int slower = 0, sizes = 1; slower < patience && bytes > 0;) {
-    for (int step = 0; step < sizes; ++step) bytes = smaller_memory(question, bytes);
+    for (int step = 0; step < sizes && bytes > 0; ++step)
+      bytes = smaller_memory(question, bytes);
     const double fraction = device->fraction(bytes, policy.choices.memory_fraction);
     auto next = feasible([&] { return plan_with(fraction, question, given); }).result;
     if (!next) break;

@@ -59,13 +59,14 @@ class ProductTest(unittest.TestCase):
 
     def test_a_product_is_executed_many_times(self):
         a, b = self.array((40, 50)), self.array((50, 60))
-        with tr.Gemm(a, b) as product:
-            numpy.testing.assert_allclose(product.execute(), a @ b, atol=1e-12)
-            other = self.array((40, 50))
-            product.reset_operands(a=other, alpha=2)
-            numpy.testing.assert_allclose(product.execute(), 2 * other @ b, atol=1e-12)
-            with self.assertRaisesRegex(tr.InputError, "A: .* differs"):
-                product.reset_operands(a=self.array((41, 50)))
+        product = tr.Gemm(a, b)
+        first = product.execute()
+        other = self.array((40, 50))
+        product.reset_operands(a=other, alpha=2)
+        numpy.testing.assert_allclose(product.execute(), 2 * other @ b, atol=1e-12)
+        numpy.testing.assert_allclose(first, a @ b, atol=1e-12)
+        with self.assertRaisesRegex(tr.InputError, "A: .* differs"):
+            product.reset_operands(a=self.array((41, 50)))
 
     def test_other_arrays_are_refused(self):
         a, b = self.array((4, 5)), self.array((5, 6))
@@ -80,8 +81,9 @@ class ProductTest(unittest.TestCase):
                 tr.gemm(*arrays)
         with self.assertRaises((tr.InputError, TypeError)):
             tr.gemm(a, b, read_only)
-        with self.assertRaises(tr.InputError):
-            tr.gemm(a, b, beta=1)
+        for options in ({"beta": 1}, {"threads": 0}):
+            with self.subTest(options), self.assertRaises(tr.InputError):
+                tr.gemm(a, b, **options)
 
 
 if __name__ == "__main__":

@@ -55,25 +55,21 @@ def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, 
     c, finished = _new_c(a, b) if c is None else (_checked("C", c), _same)
     if any(_is_on_gpu(array) for array in (a, b, c)):
         _core.load_gpu_part()
-    _core.multiply(a, b, c, float(alpha), float(beta), threads or len(os.sched_getaffinity(0)))
+    _core.multiply(a, b, c, float(alpha), float(beta), len(os.sched_getaffinity(0)) if threads is None else threads)
     return finished(c)
 
 
 class Gemm:
-    """A product that is specified once and executed many times: ``with Gemm(a, b) as product: product.execute()``."""
+    """A product that is specified once and executed many times: ``product = Gemm(a, b)``, ``product.execute()``."""
 
     def __init__(self, a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
                  threads: int | None = None):
-        if c is None and beta != 0:
-            raise InputError("beta: without C, 0 is expected", "beta", str(beta), expected="0 without C")
-        self.a, self.b = _checked("A", a), _checked("B", b)
-        self.c, self._finished = _new_c(a, b) if c is None else (_checked("C", c), _same)
+        self.a, self.b, self.c = _checked("A", a), _checked("B", b), None if c is None else _checked("C", c)
         self.alpha, self.beta, self.threads = alpha, beta, threads
 
     def execute(self) -> Array:
-        """Runs the product and returns C. The first call plans; later ones run the kept plan."""
-        multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads)
-        return self._finished(self.c)
+        """Runs the product and returns C, a new array if none was given. The first call plans; later ones do not."""
+        return multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads)
 
     def reset_operands(self, a: Array | None = None, b: Array | None = None, c: Array | None = None, *,
                        alpha: float | None = None, beta: float | None = None) -> None:
@@ -82,16 +78,10 @@ class Gemm:
             old = getattr(self, name)
             if new is None:
                 continue
-            if tuple(new.shape) != tuple(old.shape) or new.dtype != old.dtype:
+            if old is not None and (tuple(new.shape) != tuple(old.shape) or new.dtype != old.dtype):
                 raise InputError(f"{name.upper()}: {tuple(new.shape)} of {new.dtype} differs; expected "
                                  f"{tuple(old.shape)} of {old.dtype}", name.upper(), str(tuple(new.shape)),
                                  expected=f"{tuple(old.shape)} of {old.dtype}")
             setattr(self, name, new)
         self.alpha = self.alpha if alpha is None else alpha
         self.beta = self.beta if beta is None else beta
-
-    def __enter__(self) -> Gemm:
-        return self
-
-    def __exit__(self, *_) -> None:
-        pass

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from . import _core
+from .errors import InputError
 from .frames import frame_of_rows
 from .machines import Machine, machine as machines
 from .plans import Devices, job_texts
@@ -70,6 +71,9 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in vary.items()),
                   None if known else made.to_toml())
     count = len(task.points())
+    if chunk is not None and chunk < 1:
+        raise InputError(f"chunk: '{chunk}' is out of range; expected at least 1", "chunk", str(chunk),
+                         expected="at least 1")
     rows: list[dict | None] = [None] * count
     if executor is not None:
         _fill(rows, task, executor, chunk or max(1, min(64, count // 32)))
