@@ -139,8 +139,9 @@ class ErrorTest(unittest.TestCase):
         self.assertEqual(pickle.loads(pickle.dumps(error)).value, "nope")
 
     def test_missing_hardware_is_another_error(self):
-        with self.assertRaises(tr.HardwareError):
-            tr.run(tr.gemm(1024), "two-gpu", backend="cuda", effort="fast")
+        with self.assertRaises(tr.HardwareError):  # no computer has 300 GPUs
+            machine = tr.machine.new(gpus=300, kernels="h200")
+            tr.run(tr.gemm(1024), machine, backend="cuda", effort="fast", devices=[299])
 
 
 if __name__ == "__main__":
