@@ -131,6 +131,7 @@ class ErrorTest(unittest.TestCase):
         self.refused(lambda: tr.simulate(problem, "two-gpu", tile=-1), subject="tile", value="-1")
         self.refused(lambda: tr.run(problem, "two-gpu", iterations=0), subject="iterations", value="0")
         self.refused(lambda: tr.machine.new(gpus=0, kernels="h200"), subject="gpus", value="0")
+        self.refused(lambda: tr.simulate(problem, "two-gpu", options={"gemm": "2K"}), subject="options", value="gemm")
         plan = tr.plan(problem, "two-gpu", effort="fast")
         self.refused(lambda: tr.simulate(plan, "two-gpu"), subject="plan")
 

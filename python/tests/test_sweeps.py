@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -73,6 +74,15 @@ class SweepTest(unittest.TestCase):
                 warnings.simplefilter("always")
                 pandas.testing.assert_frame_equal(self.sweep(executor=broken), self.table)
         self.assertIn("is broken", str(caught[-1].message))
+
+    def test_the_machine_is_the_one_that_was_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "m.toml")
+            self.machine.save(file)
+            given = tr.machine(file)
+            self.machine.set("link:host<->*.bandwidth", "x0.1").save(file)
+            row = tr.sweep(tr.gemm("1K"), given, effort="fast", vary={"tile": [512]})
+        self.assertEqual(row.makespan_s[0], tr.simulate(tr.gemm("1K"), given, tile=512, effort="fast").makespan)
 
     def test_points_without_a_result_have_an_error(self):
         table = tr.sweep(tr.gemm("1K"), "two-gpu", effort="fast", vary={"memory:gpu*.capacity": ["1 KB", "1 GB"]})

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 class Machine:
     """A described machine. Immutable: changes give another machine."""
 
-    def __init__(self, native: _core.Machine, known_as: str | None = None):
+    def __init__(self, native: _core.Machine):
         self._native = native
-        self._known_as = known_as  # its file or name, if it is unchanged
 
     @property
     def name(self) -> str:
@@ -34,7 +33,7 @@ class Machine:
 
         ``key``: a key of ``tilerail simulate --topo-set`` (docs/formats.md#settings): ``link:FROM->TO.bandwidth``,
         ``.latency``; ``group:NAME.capacity``; ``memory:NAME.capacity``; ``kernels:NAME.rate``; ``issue.per_op``;
-        ``gpus``; ``name``. Values have a unit ("50 GB/s", "2 us") or are factors ("x2", "x1/2"). Raises InputError.
+        ``gpus``; ``name``. Values have a unit ("50 GB/s", "2 us") or are factors ("x2", "x0.5"). Raises InputError.
         """
         return Machine(self._native.changed([f"{key}={text_of(value, key)}"]))
 
@@ -68,7 +67,7 @@ class Machine:
         return hash(self._native.hash())
 
     def __reduce__(self):
-        return _machine_of, (self.to_toml(), self.name, self._known_as)
+        return _machine_of, (self.to_toml(), self.name)
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {', '.join(self.processors)}>"
@@ -77,8 +76,8 @@ class Machine:
         return f"<b>{self.name}</b>{self.memories._repr_html_()}"
 
 
-def _machine_of(toml: str, name: str, known_as: str | None) -> Machine:
-    return Machine(_core.read_machine(toml, name), known_as)
+def _machine_of(toml: str, name: str) -> Machine:
+    return Machine(_core.read_machine(toml, name))
 
 
 class Machines:
@@ -88,8 +87,7 @@ class Machines:
         """The machine of a file, or of a shipped name such as "hgx-h200". Raises InputError with the names."""
         if isinstance(name, Machine):
             return name
-        text = os.fspath(name)
-        return Machine(_core.load_machine(text), text)
+        return Machine(_core.load_machine(os.fspath(name)))
 
     def names(self) -> list[str]:
         """The shipped machines, and those in the folder of $TILERAIL_TOPOLOGIES."""

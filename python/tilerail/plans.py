@@ -20,12 +20,19 @@ if TYPE_CHECKING:
 
 Devices = str | Sequence[str | int]
 
+_OWN_ARGUMENTS = frozenset(("gemm", "gemv", "dot", "axpy", "m", "n", "k", "dtype", "transa", "transb", "alpha", "beta",
+                            "place", "lda", "ldb", "ldc", "topology", "devices", "policy", "tile", "effort"))
+
 
 def job_texts(problem: Problem, policy: str, effort: str | None, tile: Value | None, devices: Devices,
               options: Mapping[str, Value] | None) -> dict[str, str]:
     if not isinstance(problem, Problem):
         raise InputError(f"problem: {problem!r} is not a problem; expected the result of gemm(m, n, k) or another routine",
                          "problem", repr(problem), expected="the result of gemm(m, n, k) or another routine")
+    for key in options or ():
+        if key in _OWN_ARGUMENTS:
+            raise InputError(f"options: '{key}' is not a field of policies; expected an argument of its own", "options",
+                             str(key), expected="an argument of its own")
     if not isinstance(devices, str):
         devices = ",".join(text_of(device, "devices") for device in devices)
     return problem.texts | texts_of(policy=policy, effort=effort, tile=tile, devices=devices) | options_of(options)

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -28,12 +28,12 @@ class _Sweep:
 
     texts: tuple[tuple[str, str], ...]
     axes: tuple[str, ...]
-    machine: str | None = field(default=None)  # its file's text, if it has no file
+    machine: str  # the text of its file
 
     @lru_cache(maxsize=4)  # each process checks a sweep once, and its points share plans
     def points(self) -> _core.SweepPoints:
         texts = dict(self.texts)
-        machine = _core.read_machine(self.machine, texts["topology"]) if self.machine else None
+        machine = _core.read_machine(self.machine, texts["topology"])
         return _core.SweepPoints(texts, list(self.axes), machine)
 
 
@@ -65,11 +65,10 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     depend on the executor. A point without a result has a text in ``error``. Raises InputError before anything runs.
     """
     made = machines(machine)
-    known = made._known_as is not None
-    name = made._known_as if known else f"<{made.name}>"
+    name = f"<{made.name}>"  # no file: its text goes to other processes
     texts = job_texts(problem, policy, effort, tile, devices, options) | {"topology": name}
     task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in vary.items()),
-                  None if known else made.to_toml())
+                  made.to_toml())
     count = len(task.points())
     if chunk is not None and chunk < 1:
         raise InputError(f"chunk: '{chunk}' is out of range; expected at least 1", "chunk", str(chunk),
