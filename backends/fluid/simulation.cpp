@@ -162,6 +162,8 @@ class KernelRoom {
     return true;
   }
 
+  bool is_idle(MemoryId gpu) const { return gpus_[gpu.index()].running == 0; }
+
   /// Ends a started kernel. Returns the waiting kernels that start now.
   std::vector<OpId> release(MemoryId gpu, double share) {
     Gpu& g = gpus_[gpu.index()];
@@ -241,7 +243,8 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
     const OpId id = running_[slot];
     if (kernels_.computes(id)) {
       const MemoryId gpu = queue_of(id).dst;
-      for (const OpId next : room_.release(gpu, kernels_.of(id).share)) run_kernel(next);
+      for (const OpId next : room_.release(gpu, kernels_.of(id).share))
+        run_kernel(next, Seconds{0});
       for (const OpId waited : without_room_[gpu.index()]) ready_.push(waited);
       without_room_[gpu.index()].clear();
     }
@@ -312,15 +315,18 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
   void start_kernel(OpId id) {
     const KernelCost& cost = kernels_.of(id);
     if (cost.time <= Seconds{0}) return finish(id);
-    if (room_.take_or_wait(id, queue_of(id).dst, cost.share)) run_kernel(id);
+    const MemoryId gpu = queue_of(id).dst;
+    const Seconds regain =
+        room_.is_idle(gpu) ? prepared_.topology.kernels_of(gpu).regain : Seconds{0};
+    if (room_.take_or_wait(id, gpu, cost.share)) run_kernel(id, regain);
   }
 
-  void run_kernel(OpId id) {
+  void run_kernel(OpId id, Seconds regain) {
     const KernelCost& cost = kernels_.of(id);
     const MemoryId gpu = queue_of(id).dst;
+    const Seconds time = regain + cost.under_load(load_factors_[gpu.index()]);
     times_[id.index()].start = machine_->now();
-    machine_->start_kernel(slot_of(id), gpu,
-                           cost.under_load(load_factors_[gpu.index()]).value, cost.share);
+    machine_->start_kernel(slot_of(id), gpu, time.value, cost.share);
   }
 
   void finish(OpId id) {

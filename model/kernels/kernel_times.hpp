@@ -88,6 +88,7 @@ struct KernelTimes {
   std::string name;
   std::string source;          // provenance key
   Seconds launch{0};           // fixed cost of any kernel
+  Seconds regain{0};           // added to kernels that start while the device is idle
   double multiprocessors = 1;  // number of concurrent thread blocks
   double block_m = 128,
          block_n = 128;   // rows and columns of C per thread block

@@ -224,6 +224,7 @@ static constexpr std::tuple of_gemms{
     of_tiles<6>};
 static constexpr std::tuple of_kernels{
     Figure{"launch", &KernelTimes::launch, latency},
+    Figure{"regain", &KernelTimes::regain, latency, has_default},
     Figure{"multiprocessors", &KernelTimes::multiprocessors, multiprocessors},
     Rows{"block", self,
          std::tuple{Figure{"rows", &KernelTimes::block_m, block},

@@ -256,6 +256,11 @@ bool SharedLinks::uses(Node user, Node src, Node dst,
          std::ranges::binary_search(active, user);
 }
 
+bool SharedLinks::joins_a_host(Node src, Node dst) const {
+  const Topology* const topology = map_.topology();
+  return topology && (topology->is_host(nodes_[src]) || topology->is_host(nodes_[dst]));
+}
+
 /// Extends series by one link. `worth`: share of the narrowest link's bandwidth that
 /// counts for the longer series (bottleneck rule).
 void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double worth) {
@@ -263,7 +268,7 @@ void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double wort
   const std::vector<Route> shorter = series_;
   for (const Node src : ends_)
     for (const Node dst : ends_) {
-      if (src == dst) continue;
+      if (src == dst || (!added && joins_a_host(src, dst))) continue;
       Route& series = series_[at(src, dst)];
       double least = INFINITY;
       for (const Node via : active) {

@@ -105,8 +105,10 @@ enum class HopRule { added, bottleneck };
 ///     largest slowdown of l by a link from a read memory to an active device
 /// and a link is replaced by two over one active device if bottleneck_worth of the
 /// narrower one is wider: tiles are copied in pieces, so that both copies overlap. A
-/// series over h devices counts with bottleneck_worth^h of its narrowest link. The widest
-/// series wins, then the lowest devices. (The library has series of two links only.)
+/// series over h devices counts with bottleneck_worth^h of its narrowest link. Links of
+/// hosts are not replaced (a machine's host is known if the map is of a topology). The
+/// widest series wins, then the lowest devices. (The library has series of two links
+/// only.)
 class SharedLinks {
  public:
   static constexpr int most_hops = 4;
@@ -156,6 +158,7 @@ class SharedLinks {
     return route.latency + bytes_ * route.per_byte;
   }
   void share(std::span<const size_t> active);
+  bool joins_a_host(Node src, Node dst) const;
   void allow_one_more_hop(std::span<const size_t> active, double worth);
   bool uses(Node user, Node src, Node dst, std::span<const size_t> active) const;
 

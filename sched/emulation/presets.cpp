@@ -86,7 +86,7 @@ const std::vector<Policy>& presets_of_papers() {
                    .emulation = of({.tile_rule = TileRule::paralia,
                                     .select_by = SelectBy::model,
                                     .agent = Agent::paralia,
-                                    .task_us = 40,
+                                    .task_us = 25,
                                     .gpu_us = 500})}},
       {.preset = "gemmex",
        .tile_choice = TileChoice::emulated,

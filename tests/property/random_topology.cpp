@@ -115,6 +115,7 @@ KernelTimes random_kernels(const std::string& name, const Scale& scale) {
   KernelTimes kernels;
   kernels.name = name, kernels.source = "s";
   kernels.launch = Seconds{scale.microseconds({0.1, 3}) * micro};
+  if (chance(20)) kernels.regain = Seconds{scale.microseconds({1, 300}) * micro};
   kernels.multiprocessors = pick<double>({1, 4, 16});
   kernels.block_m = kernels.block_n =
       pick<double>({1, 16, 64, 1e9});  // 1e9: a worker of a host

@@ -137,17 +137,22 @@ TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
   }
 }
 
-// From the host to g0: a link of 1 GB/s, or 50 GB/s over the last GPU.
+// From the host and from g1 to g0: a link of 1 GB/s, or 50 GB/s over the last GPU. The
+// library never replaces links of hosts.
 TEST(Router, RoutesOverDevicesWithHighNumbers) {
   constexpr int gpus = 300;
   auto d = small_machine::memories_and_switches(gpus, 0);
   const auto name = [](int gpu) { return "g" + std::to_string(gpu); };
   for (int gpu = 0; gpu < gpus; ++gpu)
     small_machine::add_links(d, "h", name(gpu), gpu + 1 == gpus ? 50 : 1);
-  small_machine::add_links(d, "g0", name(gpus - 1), 50);
+  for (const int gpu : {0, 1}) small_machine::add_links(d, name(gpu), name(gpus - 1), 50);
+  small_machine::add_links(d, "g1", "g0", 1);
   const Topology machine{d};
+  EXPECT_THAT(stops(machine, {h, g0}, 1, HopRule::added, h),
+              ElementsAre(size_t{gpus - 1}));
+  EXPECT_THAT(stops(machine, {h, g0}, 1, HopRule::bottleneck, h), IsEmpty());
   for (const HopRule rule : {HopRule::added, HopRule::bottleneck}) {
-    EXPECT_THAT(stops(machine, {h, g0}, 1, rule, h), ElementsAre(size_t{gpus - 1}));
+    EXPECT_THAT(stops(machine, {g1, g0}, 1, rule, h), ElementsAre(size_t{gpus - 1}));
     EXPECT_THAT(stops(machine, {h, machine.gpus().back()}, 1, rule, h), IsEmpty());
   }
 }

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Thin{"hgx-h200-1", 16, 16, 100 * million},
                       Thin{"summit-node", 300 * million, 1, 1},
                       Thin{"pcie-tree-8", 3, 100 * million, 1},
-                      Thin{"karolina-hgx-a100", 100 * million, 4, 4, DType::f32}));
+                      Thin{"meluxina-a100", 100 * million, 4, 4, DType::f32}));
 
 }  // namespace
 }  // namespace tilerail::testing

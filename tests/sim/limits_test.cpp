@@ -231,6 +231,22 @@ TEST(SimIssue, EventLatencyDelaysOperationsAfterCopies) {
   expect_times(t, out, copied + 6 * ms + 2 * kernel, 2 * copied + 6 * ms + 2 * kernel);
 }
 
+// A kernel on an idle GPU waits for another program; a kernel that is ready earlier does
+// not.
+TEST(SimKernels, OnlyKernelsOnAnIdleGpuRegainTheGpu) {
+  const Topology machine =
+      two_gpu([](auto& d) { d.kernels.front().regain = Seconds{1e-3}; });
+  constexpr double kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  HandPlan p{machine};
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024, {});
+  const OpId in_line = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId after_both = p.gemm(gpu0, 1024, 1024, 1024, {first, in_line});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, first, 0, kernel + 1 * ms);
+  expect_times(t, in_line, kernel + 1 * ms, 2 * kernel + 1 * ms);
+  expect_times(t, after_both, 2 * kernel + 1 * ms, 3 * kernel + 2 * ms);
+}
+
 TEST(SimIssue, APlanAsAGraphHasTheIssueCostsOfTheGraph) {
   const Topology machine = two_gpu([](auto& d) {
     d.issue.per_op = Seconds{1e-3};
