@@ -24,7 +24,7 @@ class Traffic {
     loads_.resize(nodes_.size() * nodes_.size());
     for (Node device = 0; device < devices_; ++device)
       charge(problem, device, shares[device]);
-    reroute();
+    if (problem.max_hops > 0) reroute();
   }
 
   /// The longest time of the links from and to a device.
@@ -95,7 +95,7 @@ class Traffic {
 
   void reroute(Node src, Node dst) {
     Load& direct = load(src, dst);
-    const Seconds limit = (1 + rounding) * longest_of_all();
+    const Seconds limit = (1 + rounding) * longest_;
     SecondsPerByte best = per_byte(src, dst);
     for (Node via = 0; via < devices_; ++via) {
       if (via == src || via == dst) continue;
@@ -108,8 +108,9 @@ class Traffic {
     }
     if (!direct.rerouted) return;
     const Bytes bytes = std::exchange(direct.bytes, Bytes{0});
-    direct.time = Seconds{0};
+    const Seconds before = std::exchange(direct.time, Seconds{0});
     add(src, direct.via, bytes), add(direct.via, dst, bytes);
+    longest_ = before < longest_ ? std::max(longest_, time(src, dst)) : longest_of_all();
   }
 
   Seconds longest_of_all() const {
@@ -121,6 +122,7 @@ class Traffic {
   size_t devices_;
   std::vector<MemoryId> nodes_;
   std::vector<Load> loads_;
+  Seconds longest_{0};  // of all links
 };
 
 Workload predicted(const WorkloadProblem& problem, const SharedLinks& links,

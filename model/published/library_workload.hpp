@@ -17,8 +17,9 @@ double further_parts(size_t devices);
 ///   bytes(each other device -> device) += extra s / (devices - 1)
 ///   time(link) = latency + bytes / shared bandwidth
 ///   pred(s)    = factor max(exec s, times of all links from and to the device)
-/// The longest links first, the bytes of a link go over another active device instead if
-/// `SharedLinks::bottleneck_worth` of the narrower of its two links is wider, and
+/// If hops are allowed: the longest links first, the bytes of a link go over another
+/// active device instead if `SharedLinks::bottleneck_worth` of the narrower of its two
+/// links is wider, and
 /// * the link is at most half as wide, or
 /// * neither of the two links then takes longer than the longest link.
 /// The shares are equal, or shares / pred of equal shares, `adjusted`, if these are
