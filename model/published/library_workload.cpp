@@ -90,6 +90,7 @@ class Traffic {
     std::erase_if(order, [&](size_t link) { return loads_[link].bytes == Bytes{0}; });
     std::ranges::stable_sort(order, std::greater{},
                              [&](size_t link) { return loads_[link].time; });
+    longest_ = longest_of_all();
     for (const size_t link : order) reroute(link / nodes_.size(), link % nodes_.size());
   }
 

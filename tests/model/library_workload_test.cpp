@@ -92,6 +92,29 @@ TEST(LibraryWorkload, TrafficOfNarrowLinksGoesOverAnotherGpu) {
   EXPECT_NEAR(predicted(gemm(0.1, 0.1), links(6)).times[0].value, 3.0 * 3 / 8 / 6, 1e-12);
 }
 
+// GPU 2 reads at 2 GB/s from everywhere, too slow for a detour. A third of 3 GB each:
+// GPUs 0 and 1 take 2 GB / 10 GB/s = 0.2 s over GPU 1, which is allowed by the 0.5 s of
+// GPU 2. Shares of 5, 5 and 2 of 12 follow: 2.5 GB / 10 GB/s, just as long as 0.5 GB / 2
+// GB/s. Without the detour, GPU 0 takes 0.42 GB / 2 GB/s = 0.21 s from GPU 2.
+TEST(LibraryWorkload, DetoursAreAllowedWhileAnotherLinkTakesAsLong) {
+  const MemoryId gpu2{3};
+  std::vector<LinkMap::Link> all;
+  const auto add = [&](MemoryId src, MemoryId dst, double rate) {
+    all.push_back({{src, dst}, Seconds{0}, Rate{rate * 1e9}});
+  };
+  add(host, gpu0, 7), add(host, gpu1, 10), add(gpu0, gpu1, 20), add(gpu1, gpu0, 20);
+  for (const MemoryId other : {host, gpu0, gpu1}) add(other, gpu2, 2);
+  for (const MemoryId other : {gpu0, gpu1}) add(gpu2, other, 2);
+  for (const MemoryId gpu : {gpu0, gpu1, gpu2}) add(gpu, host, 5);
+  WorkloadProblem p = gemm(0.1, 0.1);
+  p.devices.push_back(gpu2), p.exec_times.push_back(Seconds{0.1});
+  p.watts.push_back(Watts{300}), p.library_factors.push_back(1);
+  const LinkMap map{4, all, {}};
+  const Workload w = WorkloadModel{p, map}.predict(std::array<size_t, 3>{0, 1, 2});
+  for (const Seconds time : w.times) EXPECT_NEAR(time.value, 0.25, 1e-12);
+  EXPECT_NEAR(w.shares[2], 2.0 / 12, 1e-12);
+}
+
 // The parts of edp are as 3^3 and 7^3: 27 and 343 of 370, those of perf as 3 and 7.
 TEST(LibraryWorkload, PartsAreDealtByTheMetric) {
   WorkloadProblem p = gemm(7, 3);
