@@ -38,12 +38,14 @@ inline constexpr std::array metrics{
            [](const Outcome& o) { return o.flops.value / o.energy.value; }},
 };
 
-/// Shares in proportion to the metric of each outcome; their sum is 1. `outcomes` must
-/// not be empty.
+/// Shares as PARALiA's library deals by a metric: in proportion to the metric of each
+/// device's part and, for metrics of energy, to its flops; their sum is 1. `outcomes`
+/// must not be empty.
 inline std::vector<double> parts_by(const Metric& metric,
                                     std::span<const Outcome> outcomes) {
   std::vector<double> parts;
-  for (const Outcome& outcome : outcomes) parts.push_back(metric.of(outcome));
+  for (const Outcome& outcome : outcomes)
+    parts.push_back((metric.needs_energy ? outcome.flops.value : 1) * metric.of(outcome));
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
   for (double& part : parts) part /= sum;
   return parts;

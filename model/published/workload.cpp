@@ -8,6 +8,7 @@
 
 #include "model/base/indices.hpp"
 #include "model/base/infeasible_error.hpp"
+#include "model/published/library_workload.hpp"
 
 namespace tilerail {
 namespace {
@@ -21,16 +22,13 @@ std::vector<MemoryId> places(const WorkloadProblem& problem,
 }
 
 /// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the
-/// inputs, for the most square grid of this many devices and the read-only operands.
+/// inputs, for the read-only operands.
 Bytes extra_bytes(const WorkloadProblem& problem, size_t devices) {
-  size_t rows = 1;
-  for (size_t r = 1; r * r <= devices; ++r)
-    if (devices % r == 0) rows = r;
   double inputs = 0;
   Bytes bytes{0};
   for (const auto& operand : problem.operands)
     if (operand.read && !operand.written) inputs += 1, bytes += operand.bytes;
-  return inputs == 0 ? Bytes{} : double(rows - 1 + devices / rows - 1) / inputs * bytes;
+  return inputs == 0 ? Bytes{} : further_parts(devices) / inputs * bytes;
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
              places(problem, &WorkloadProblem::Operand::read),
              places(problem, &WorkloadProblem::Operand::written),
              problem.tile_bytes,
-             problem.max_hops,
+             problem.library_factors.empty() ? problem.max_hops : 0,
              problem.hop_rule} {}
 
 WorkloadModel::Device WorkloadModel::device(std::span<const size_t> active,
@@ -86,13 +84,16 @@ WorkloadModel::Device WorkloadModel::device(std::span<const size_t> active,
 
 Workload WorkloadModel::predict(std::span<const size_t> active) {
   links_.activate(active);
+  if (!problem_.library_factors.empty())
+    return library_workload(problem_, links_, active);
   std::vector<Device> devices;
   Seconds low{0}, high{0};
   for (const size_t index : active) {
     devices.push_back(device(active, index));
     high = std::max(high, devices.back().time(1));
   }
-  if (!std::isfinite(high.value)) return {{active.begin(), active.end()}, {}, high, {}};
+  if (!std::isfinite(high.value))
+    return {{active.begin(), active.end()}, {}, {}, high, {}};
   const auto done = [&](Seconds time) {
     double sum = 0;
     for (const Device& d : devices) sum += d.share_at(time);
@@ -111,6 +112,7 @@ Workload WorkloadModel::predict(std::span<const size_t> active) {
     if (share <= 0) continue;
     workload.active.push_back(active[d]), workload.shares.push_back(share);
     const Seconds time = devices[d].time(share);
+    workload.times.push_back(time);
     workload.time = std::max(workload.time, time);
     if (!problem_.watts.empty()) workload.energy += problem_.watts[active[d]] * time;
   }
@@ -124,17 +126,15 @@ using Subset = std::vector<size_t>;
 /// Predicted workloads and their metrics, in the order of prediction.
 class Workloads {
  public:
-  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
-            const SelectionRule& rule)
-      : problem_{problem}, metric_{metric}, rule_{rule}, model_{problem, map} {}
+  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric)
+      : problem_{problem}, metric_{metric}, model_{problem, map} {}
 
   /// Predicts a subset and returns its metric; 0 if a device has no route to an operand.
   double look_at(const Subset& subset) {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.time.value)) return 0;
-    Outcome outcome = workload.outcome(problem_);
-    outcome.time = outcome.time * (1 + rule_.further_device * double(subset.size() - 1));
-    const double value = workload.time > Seconds{0} ? metric_.of(outcome) : 0;
+    const double value =
+        workload.time > Seconds{0} ? metric_.of(workload.outcome(problem_)) : 0;
     all_.emplace_back(value, std::move(workload));
     return value;
   }
@@ -144,11 +144,12 @@ class Workloads {
       throw InfeasibleError{
           fault_of("devices", "none of them has routes to all operands", "at least one")};
     std::ranges::stable_sort(all_, [](auto& a, auto& b) { return a.first > b.first; });
-    // Among workloads equivalent to the best, prefer the fewest devices.
+    // The library takes 5 % for an error of measurement; else the precision of the
+    // bisection of shares counts. Among equal workloads, prefer the fewest devices.
+    const double equal = problem_.library_factors.empty() ? 1e-8 : 0.05;
     auto best = all_.begin();
     for (auto other = all_.begin();
-         other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
-         ++other)
+         other != all_.end() && all_.front().first <= (1 + equal) * other->first; ++other)
       if (other->second.active.size() < best->second.active.size()) best = other;
     std::rotate(all_.begin(), best, best + 1);
     std::vector<Workload> workloads;
@@ -159,7 +160,6 @@ class Workloads {
  private:
   const WorkloadProblem& problem_;
   const Metric& metric_;
-  SelectionRule rule_;
   WorkloadModel model_;
   std::vector<std::pair<double, Workload>> all_;
 };
@@ -167,9 +167,8 @@ class Workloads {
 }  // namespace
 
 std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem,
-                                            const LinkMap& map, const Metric& metric,
-                                            const SelectionRule& rule) {
-  Workloads workloads{problem, map, metric, rule};
+                                            const LinkMap& map, const Metric& metric) {
+  Workloads workloads{problem, map, metric};
   const size_t count = problem.devices.size();
   for (size_t size = 1; size <= count; ++size) {
     std::vector<bool> taken(count, false);
@@ -238,8 +237,8 @@ std::vector<Subset> with_one(const std::vector<Subset>& beam,
 }  // namespace
 
 std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map,
-                                     const Metric& metric, const SelectionRule& rule) {
-  Workloads workloads{problem, map, metric, rule};
+                                     const Metric& metric) {
+  Workloads workloads{problem, map, metric};
   const size_t count = problem.devices.size();
   std::vector<Subset> beam{{}};
   for (size_t size = 0, step = 1; size + step < count; size += step) {
@@ -254,10 +253,10 @@ std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkM
 }
 
 std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map,
-                                       const Metric& metric, const SelectionRule& rule) {
+                                       const Metric& metric) {
   return problem.devices.size() <= exhaustive_devices
-             ? ranked_of_all_subsets(problem, map, metric, rule)
-             : ranked_by_beam(problem, map, metric, rule);
+             ? ranked_of_all_subsets(problem, map, metric)
+             : ranked_by_beam(problem, map, metric);
 }
 
 }  // namespace tilerail

@@ -23,13 +23,17 @@ struct WorkloadProblem {
   Bytes tile_bytes{0};              // of one transfer
   int max_hops = 1;
   HopRule hop_rule = HopRule::added;
+  /// Factors of the time with 1, 2, ... devices in the model of PARALiA's library, which
+  /// replaces equation 3.5; empty: equation 3.5.
+  std::vector<double> library_factors = {};
 };
 
 /// Devices and their shares of the sub-kernels.
 struct Workload {
   std::vector<size_t> active;  // indices of candidates, ascending
   std::vector<double> shares;  // of each active device, above 0; their sum is 1
-  Seconds time{0};             // predicted
+  std::vector<Seconds> times;  // predicted for each active device
+  Seconds time{0};             // the longest of them
   Joules energy{0};            // predicted if watts are known
 
   std::vector<MemoryId> devices(std::span<const MemoryId> candidates) const {
@@ -53,7 +57,8 @@ struct Workload {
 /// on the most square grid. The thesis charges each device the whole `extra`. The
 /// intention is the data that a device gets in addition to its own part of the inputs:
 /// with equal shares, their sum over the devices is `extra`. Shares are such that all
-/// devices end simultaneously, the limit of PARALiA's adjustment to within 5 %.
+/// devices end simultaneously, the limit of PARALiA's adjustment to within 5 %. With
+/// `library_factors`, predictions are those of `library_workload` instead.
 class WorkloadModel {
  public:
   /// Keeps references to both.
@@ -84,18 +89,9 @@ class WorkloadModel {
   SharedLinks links_;
 };
 
-/// Comparison of device sets: the predicted time increases by a relative amount for each
-/// device after the first, and metrics with a smaller relative difference than `equal`
-/// are equivalent. With 0.05 for both, four devices with 10 ms count as 11.5 ms,
-/// equivalent to two devices that count as 12 ms.
-struct SelectionRule {
-  double further_device = 0, equal = 1e-8;  // precision of the bisection of shares
-};
-/// The rule of PARALiA's library; thesis 3.2.3 compares unmodified predictions.
-inline constexpr SelectionRule library_selection{.further_device = 0.05, .equal = 0.05};
-
 /// Subsets of the candidates, including the whole set, in descending order of the metric;
-/// among subsets equivalent to the best, the one with the fewest devices is first. Up to
+/// among subsets equal to the best, the one with the fewest devices is first: with
+/// `library_factors`, subsets within 5 % are equal, as in PARALiA's library. Up to
 /// `exhaustive_devices` candidates, all subsets are predicted. Above, beam search: for
 /// each number of devices, the `workload_beam` best subsets are extended by every other
 /// device. From `most_by_one` devices on, the `large_workload_beam` best subsets grow by
@@ -105,14 +101,11 @@ inline constexpr SelectionRule library_selection{.further_device = 0.05, .equal 
 inline constexpr size_t exhaustive_devices = 8, workload_beam = 16, most_by_one = 16,
                         large_workload_beam = 2;
 std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map,
-                                       const Metric& metric,
-                                       const SelectionRule& rule = {});
+                                       const Metric& metric);
 /// Both search methods separately, for comparison.
 std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem,
-                                            const LinkMap& map, const Metric& metric,
-                                            const SelectionRule& rule = {});
+                                            const LinkMap& map, const Metric& metric);
 std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map,
-                                     const Metric& metric,
-                                     const SelectionRule& rule = {});
+                                     const Metric& metric);
 
 }  // namespace tilerail

@@ -102,7 +102,7 @@ class Selection {
   std::vector<Workload> other_workloads(const Metric& metric) const {
     const WorkloadProblem workload = problem(metric);
     const LinkMap links{topology_};
-    return feasible([&] { return ranked_workloads(workload, links, metric, {}); })
+    return feasible([&] { return ranked_workloads(workload, links, metric); })
         .result.value_or(std::vector<Workload>{});
   }
 

@@ -15,7 +15,8 @@ namespace tilerail {
 WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
                                  std::span<const MemoryId> devices, int64_t tile,
                                  int max_hops);
-/// Uses the policy's tile without a search and the hops of its routing.
+/// Uses the policy's tile without a search and the hops of its routing. An emulation that
+/// predicts as PARALiA's library has its factors, and kernels of the least dimension.
 WorkloadProblem workload_problem(const Question& question);
 
 }  // namespace tilerail

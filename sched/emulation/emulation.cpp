@@ -2,8 +2,7 @@
 #include <cmath>
 
 #include "model/base/error.hpp"
-#include "model/base/indices.hpp"
-#include "model/published/workload.hpp"
+#include "model/published/library_workload.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/emulation/blasx_tasks.hpp"
@@ -24,35 +23,18 @@ std::shared_ptr<const Emulation> LibraryEmulation::idle() const {
   return std::make_shared<LibraryEmulation>();
 }
 
-namespace {
-
-/// In the library, each device's part is proportional to the metric of its work, with all
-/// devices ending together.
-std::vector<double> shares_by(const Metric& metric, const Workload& best,
-                              const WorkloadProblem& problem) {
-  std::vector<Outcome> parts;
-  for (const auto i : indices(best.active)) {
-    const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
-    parts.push_back({best.shares[i] * problem.flops, best.time, watts * best.time});
-  }
-  return parts_by(metric, parts);
-}
-
-}  // namespace
-
 /// Uses the devices and the shares of the best workload by PARALiA's model.
 std::optional<Plan> LibraryEmulation::selected_plan(const Question& question,
                                                     const Metric& metric) const {
-  if (profile.select_by != SelectBy::model) return std::nullopt;
+  if (profile.select_by == SelectBy::plans) return std::nullopt;
   const WorkloadProblem workload = workload_problem(question);
   if (workload.watts.empty() && metric.needs_energy)
     refuse_without_watts("devices", metric, question.topology);
-  const Workload best =
-      ranked_workloads(workload, LinkMap{question.topology}, metric, library_selection)
-          .front();
+  const Workload best = deal_by_metric(
+      ranked_workloads(workload, LinkMap{question.topology}, metric).front(), metric,
+      workload);
   const std::vector<MemoryId> gpus = best.devices(question.devices);
-  const std::vector<double> shares = shares_by(metric, best, workload);
-  Plan plan = estimated_plan(question.on(gpus, shares).estimated());
+  Plan plan = estimated_plan(question.on(gpus, best.shares).estimated());
   plan.origin.reasons.push_back(
       {.kind = PlanReason::model, .name = std::string{metric.name}});
   return plan;

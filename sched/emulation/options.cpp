@@ -85,11 +85,13 @@ std::vector<Field> own_options() {
                                     {"paralia", Agent::paralia},
                                     {"xkblas", Agent::xkblas},
                                     {"blasx", Agent::blasx}})}),
-      emulates(of_search({"select-by",
-                          "Compares sets of GPUs for devices=best by plans on the best "
-                          "sets, or by PARALiA's model.",
-                          values(&Profile::select_by, {{"plans", SelectBy::plans},
-                                                       {"model", SelectBy::model}})})),
+      emulates(
+          of_search({"select-by",
+                     "Compares sets of GPUs for devices=best by plans on the best "
+                     "sets, by PARALiA's model as in the thesis, or as in its library.",
+                     values(&Profile::select_by, {{"plans", SelectBy::plans},
+                                                  {"model", SelectBy::model},
+                                                  {"library", SelectBy::library}})})),
       emulates({"copy-rates",
                 "Simulates copies from and to hosts at their own rates, or as if one "
                 "went the other way.",

@@ -84,7 +84,7 @@ const std::vector<Policy>& presets_of_papers() {
                    .write_backs = WriteBacks::own_queues,
                    .single_issuer = true,
                    .emulation = of({.tile_rule = TileRule::paralia,
-                                    .select_by = SelectBy::model,
+                                    .select_by = SelectBy::library,
                                     .agent = Agent::paralia,
                                     .task_us = 25,
                                     .gpu_us = 500})}},

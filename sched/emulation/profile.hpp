@@ -10,7 +10,7 @@ enum class TileRule { none, gemmex, repeat, paralia, cublasxt, xkblas, model };
 enum class SourceRule { none, peer_rank, nearest_id };
 enum class Agent { none, paralia, xkblas, blasx };
 enum class CopyRates { alone, duplex };
-enum class SelectBy { plans, model };
+enum class SelectBy { plans, model, library };
 
 /// Properties of a library's plans that the preset tilerail lacks. Options:
 /// sched/emulation/options.cpp.
@@ -40,6 +40,9 @@ class LibraryEmulation final : public Emulation {
                                  const PlanSimulator& simulator) const override;
   std::optional<Plan> selected_plan(const Question& question,
                                     const Metric& metric) const override;
+  bool predicts_as_library() const override {
+    return profile.select_by == SelectBy::library;
+  }
   Grid grid(int gpus) const override;
   std::optional<size_t> source(std::span<const Peer> peers) const override;
   bool is_in_model_time() const override { return profile.agent != Agent::none; }

@@ -78,7 +78,9 @@ std::vector<double> shares_for(const Question& q, int64_t tile) {
     const Seconds time = kernel / q.topology.memory(device).workers();
     const auto watts = device_watts(p, q.topology, device);
     if (metric.needs_energy && !watts) refuse_without_watts("shares", metric, q.topology);
-    alone.push_back({p.flops(), time, (watts ? watts->sustained() : Watts{1}) * time});
+    constexpr Seconds second{1};
+    alone.push_back({p.flops() * (second / time), second,
+                     (watts ? watts->sustained() : Watts{1}) * second});
   }
   return parts_by(metric, alone);
 }

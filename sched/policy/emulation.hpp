@@ -63,6 +63,8 @@ class Emulation {
   virtual std::optional<Plan> selected_plan(const Question&, const Metric&) const {
     return std::nullopt;
   }
+  /// Whether workloads are predicted by the model of PARALiA's library.
+  virtual bool predicts_as_library() const { return false; }
   /// The grid for grid=emulated.
   virtual Grid grid(int gpus) const { return {1, gpus, 1}; }
   /// The source of a tile for routing=emulated, as the index of a peer; absent: the home.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "model/published/workload.hpp"
+#include "model/published/library_workload.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/tile_search.hpp"
 #include "sched/choose/workload_gemm.hpp"
@@ -42,8 +42,8 @@ struct Predictor {
     for (const Metric& metric : metrics)
       if (!metric.needs_energy || has_watts())
         choices.push_back(of_workload(
-            metric.name,
-            ranked_workloads(workload, map, metric, library_selection).front()));
+            metric.name, deal_by_metric(ranked_workloads(workload, map, metric).front(),
+                                        metric, workload)));
     const Plan plan =
         plan_gemm(problem, topology, devices, text.policy.resolve(), simulator);
     choices.push_back(simulated({"policy", plan.devices}, plan));

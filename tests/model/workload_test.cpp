@@ -93,26 +93,6 @@ TEST(Workload, MetricsChooseDifferently) {
   EXPECT_EQ(ranked_workloads(p, map, metric("pdp"))[0].active, (std::vector<size_t>{1}));
 }
 
-// Both devices take 1/9 less time than gpu0 alone, or 1/11 less: after the increase by 5
-// %, 7 % better, or 5 % and equivalent to gpu0.
-TEST(Workload, TheLibrarysRuleRequiresALargerGainOfFurtherDevices) {
-  const LinkMap map = two_gpus();
-  const std::vector<size_t> both{0, 1}, one{0};
-  const WorkloadProblem gains = gemm(1, 8), gains_little = gemm(1, 10);
-  EXPECT_EQ(ranked_workloads(gains, map, metric("perf"), library_selection)[0].active,
-            both);
-  EXPECT_EQ(
-      ranked_workloads(gains_little, map, metric("perf"), library_selection)[0].active,
-      one);
-  EXPECT_EQ(ranked_workloads(gains_little, map, metric("perf"))[0].active, both);
-  EXPECT_EQ(
-      ranked_workloads(gains_little, map, metric("perf"), {.equal = 0.05})[0].active,
-      both);
-  EXPECT_EQ(
-      ranked_workloads(gains_little, map, metric("perf"), {.equal = 0.11})[0].active,
-      one);
-}
-
 TEST(Workload, DevicesWithoutARouteToAnOperandAreNotChosen) {
   const std::vector<LinkMap::Link> links{{{host, gpu0}, Seconds{0}, Rate{1e9}},
                                          {{gpu0, host}, Seconds{0}, Rate{1e9}}};
@@ -194,10 +174,13 @@ TEST(Workload, TheBeamFindsNearlyTheBestOfAllSubsets) {
 }
 
 /// Each device after the first increases the time by 2 %, so that some subsets are better
-/// than all devices.
-constexpr SelectionRule costly_devices{.further_device = 0.02};
-double rate_of(const Workload& workload) {
-  return 1 / (workload.time.value * (1 + 0.02 * (double(workload.active.size()) - 1)));
+/// than all devices. All devices draw 300 W and end together.
+constexpr Metric costly_devices{"costly", "1/s", true, [](const Outcome& o) {
+                                  const double devices = o.energy / (Watts{300} * o.time);
+                                  return 1 / (o.time.value * (1 + 0.02 * (devices - 1)));
+                                }};
+double rate_of(const Workload& workload, const WorkloadProblem& problem) {
+  return costly_devices.of(workload.outcome(problem));
 }
 
 /// The best rate of sets that grow by one device, each the best for the previous set.
@@ -212,7 +195,7 @@ double best_of_growing_sets(const RandomCase& c) {
       if (std::ranges::binary_search(set, d)) continue;
       std::vector<size_t> larger = set;
       larger.insert(std::ranges::upper_bound(larger, d), d);
-      const double rate = rate_of(model.predict(larger));
+      const double rate = rate_of(model.predict(larger), c.problem);
       if (rate > most) most = rate, next = std::move(larger);
     }
     set = std::move(next), best = std::max(best, most);
@@ -226,11 +209,10 @@ TEST(Workload, TheBeamFindsSetsOfManyDevicesAsGoodAsGreedyGrowth) {
     RandomCase c = random_case(40, random);
     for (size_t d = 0; d < 40; ++d)
       c.problem.exec_times[d] = Seconds{d % 3 == 0 ? 200.0 : 30.0};
-    const Workload best =
-        ranked_by_beam(c.problem, c.map, metric("perf"), costly_devices)[0];
+    const Workload best = ranked_by_beam(c.problem, c.map, costly_devices)[0];
     EXPECT_GT(best.active.size(), most_by_one) << i;
     EXPECT_LT(best.active.size(), 36U) << i;
-    EXPECT_GE(rate_of(best), 0.99 * best_of_growing_sets(c)) << i;
+    EXPECT_GE(rate_of(best, c.problem), 0.99 * best_of_growing_sets(c)) << i;
   }
 }
 

@@ -1,0 +1,214 @@
+#include "model/published/library_workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "model/base/indices.hpp"
+
+namespace tilerail {
+namespace {
+
+/// Bytes and times of the links between active devices and memories with operands.
+class Traffic {
+ public:
+  Traffic(const WorkloadProblem& problem, const SharedLinks& links,
+          std::span<const size_t> active, std::span<const double> shares)
+      : links_{links}, devices_{active.size()} {
+    for (const size_t index : active) nodes_.push_back(problem.devices[index]);
+    for (const auto& operand : problem.operands)
+      if (std::ranges::find(nodes_, operand.place) == nodes_.end())
+        nodes_.push_back(operand.place);
+    loads_.resize(nodes_.size() * nodes_.size());
+    for (Node device = 0; device < devices_; ++device)
+      charge(problem, device, shares[device]);
+    if (problem.max_hops > 0) reroute();
+  }
+
+  /// The longest time of the links from and to a device.
+  Seconds longest(size_t device) const {
+    Seconds longest{0};
+    for (Node other = 0; other < nodes_.size(); ++other)
+      longest = std::max({longest, time(other, device), time(device, other)});
+    return longest;
+  }
+
+ private:
+  using Node = size_t;  // active devices, then other memories
+  struct Load {
+    Bytes bytes{0};
+    Seconds time{0};
+    Node via = 0;  // of all bytes of the link, if rerouted
+    bool rerouted = false;
+  };
+
+  Load& load(Node src, Node dst) { return loads_[src * nodes_.size() + dst]; }
+  const Load& load(Node src, Node dst) const { return loads_[src * nodes_.size() + dst]; }
+  SecondsPerByte per_byte(Node src, Node dst) const {
+    return links_.per_byte(nodes_[src], nodes_[dst]);
+  }
+  Seconds time(Node src, Node dst) const {
+    const Load& direct = load(src, dst);
+    return direct.rerouted
+               ? std::max(load(src, direct.via).time, load(direct.via, dst).time)
+               : direct.time;
+  }
+  Seconds time_with(Node src, Node dst, Bytes bytes) const {
+    bytes += load(src, dst).bytes;
+    return bytes > Bytes{0}
+               ? links_.latency(nodes_[src], nodes_[dst]) + bytes * per_byte(src, dst)
+               : Seconds{0};
+  }
+  void add(Node src, Node dst, Bytes bytes) {
+    load(src, dst).time = time_with(src, dst, bytes);
+    load(src, dst).bytes += bytes;
+  }
+
+  void charge(const WorkloadProblem& problem, Node device, double share) {
+    double inputs = 0;
+    Bytes input_bytes{0};
+    for (const auto& operand : problem.operands) {
+      const auto place = Node(std::ranges::find(nodes_, operand.place) - nodes_.begin());
+      if (place == device) continue;
+      if (operand.read) add(place, device, operand.bytes * share);
+      if (operand.written) add(device, place, operand.bytes * share);
+      if (operand.read && !operand.written)
+        inputs += 1, input_bytes += operand.bytes * share;
+    }
+    if (inputs == 0 || devices_ == 1) return;
+    const Bytes extra =
+        further_parts(devices_) / inputs / double(devices_ - 1) * input_bytes;
+    for (Node other = 0; other < devices_; ++other)
+      if (other != device) add(other, device, extra);
+  }
+
+  void reroute() {
+    std::vector<size_t> order(loads_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::erase_if(order, [&](size_t link) { return loads_[link].bytes == Bytes{0}; });
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](size_t link) { return loads_[link].time; });
+    longest_ = longest_of_all();
+    for (const size_t link : order) reroute(link / nodes_.size(), link % nodes_.size());
+  }
+
+  void reroute(Node src, Node dst) {
+    Load& direct = load(src, dst);
+    const Seconds limit = (1 + rounding) * longest_;
+    SecondsPerByte best = per_byte(src, dst);
+    for (Node via = 0; via < devices_; ++via) {
+      if (via == src || via == dst) continue;
+      const SecondsPerByte cost = std::max(per_byte(src, via), per_byte(via, dst)) /
+                                  SharedLinks::bottleneck_worth;
+      if (cost < best &&
+          (2 * cost <= best || std::max(time_with(src, via, direct.bytes),
+                                        time_with(via, dst, direct.bytes)) <= limit))
+        best = cost, direct.via = via, direct.rerouted = true;
+    }
+    if (!direct.rerouted) return;
+    const Bytes bytes = std::exchange(direct.bytes, Bytes{0});
+    const Seconds before = std::exchange(direct.time, Seconds{0});
+    add(src, direct.via, bytes), add(direct.via, dst, bytes);
+    longest_ = before < longest_ ? std::max(longest_, time(src, dst)) : longest_of_all();
+  }
+
+  Seconds longest_of_all() const {
+    return std::ranges::max_element(loads_, {}, &Load::time)->time;
+  }
+
+  static constexpr double rounding = 1e-9;
+  const SharedLinks& links_;
+  size_t devices_;
+  std::vector<MemoryId> nodes_;
+  std::vector<Load> loads_;
+  Seconds longest_{0};  // of all links
+};
+
+Workload predicted(const WorkloadProblem& problem, const SharedLinks& links,
+                   std::span<const size_t> active, std::vector<double> shares) {
+  const Traffic traffic{problem, links, active, shares};
+  const double factor = problem.library_factors[active.size() - 1];
+  Workload workload;
+  workload.active.assign(active.begin(), active.end());
+  workload.shares = std::move(shares);
+  for (const auto d : indices(active)) {
+    const Seconds exec = workload.shares[d] * problem.exec_times[active[d]];
+    const Seconds time = factor * std::max(exec, traffic.longest(d));
+    workload.times.push_back(time);
+    workload.time = std::max(workload.time, time);
+    if (!problem.watts.empty()) workload.energy += problem.watts[active[d]] * time;
+  }
+  return workload;
+}
+
+}  // namespace
+
+double further_parts(size_t devices) {
+  size_t rows = 1;
+  for (size_t r = 1; r * r <= devices; ++r)
+    if (devices % r == 0) rows = r;
+  return double(rows - 1 + devices / rows - 1);
+}
+
+std::vector<double> adjusted(std::vector<double> weights) {
+  constexpr double least = 0.05, similar = 0.05 * (1 + 1e-9);
+  const auto count = double(weights.size());
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& share : weights) share /= sum;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const double share = weights[i];
+    if (share < std::min(least, 0.5 / count)) {
+      for (double& other : weights) other /= 1 - share;
+      weights[i] = 0;
+      continue;
+    }
+    const auto joins = [&](double other) {
+      return std::abs(share - other) <= similar * count * share;
+    };
+    double joined = 0, members = 0;
+    for (size_t j = i; j < weights.size(); ++j)
+      if (joins(weights[j])) joined += weights[j], members += 1;
+    for (size_t j = i; j < weights.size(); ++j)
+      if (joins(weights[j])) weights[j] = joined / members;
+  }
+  return weights;
+}
+
+Workload library_workload(const WorkloadProblem& problem, const SharedLinks& links,
+                          std::span<const size_t> active) {
+  const auto count = active.size();
+  Workload equal =
+      predicted(problem, links, active, std::vector<double>(count, 1.0 / double(count)));
+  if (!std::isfinite(equal.time.value) || !(equal.time > Seconds{0})) return equal;
+  std::vector<double> speeds;
+  for (const Seconds time : equal.times) speeds.push_back(1 / time.value);
+  std::vector<double> shares = adjusted(std::move(speeds));
+  if (std::ranges::find(shares, 0.0) != shares.end()) return equal;
+  Workload other = predicted(problem, links, active, std::move(shares));
+  return other.time < equal.time ? other : equal;
+}
+
+Workload deal_by_metric(Workload best, const Metric& metric,
+                        const WorkloadProblem& problem) {
+  if (problem.library_factors.empty()) return best;
+  std::vector<Outcome> outcomes;
+  for (const auto i : indices(best.active)) {
+    const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
+    outcomes.push_back(
+        {best.shares[i] * problem.flops, best.times[i], watts * best.times[i]});
+  }
+  const std::vector<double> parts = adjusted(parts_by(metric, outcomes));
+  Workload dealt;
+  dealt.time = best.time, dealt.energy = best.energy;
+  for (const auto i : indices(parts)) {
+    if (parts[i] == 0) continue;
+    dealt.active.push_back(best.active[i]);
+    dealt.shares.push_back(parts[i]);
+    dealt.times.push_back(best.times[i]);
+  }
+  return dealt;
+}
+
+}  // namespace tilerail
