@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -72,15 +74,11 @@ std::optional<Array> exported(nb::handle object, const char* name) {
                std::make_shared<nb::ndarray<Form...>>(array)};
 }
 
-std::optional<Array> of_cuda_interface(nb::handle object, const char* name,
-                                       bool written) {
-  constexpr const char* interface = "__cuda_array_interface__";
-  if (!nb::hasattr(object, interface)) return std::nullopt;
-  const nb::dict facts{object.attr(interface)};
+Array of_cuda_interface(const nb::dict& facts, const char* name, bool written) {
   const auto shape = nb::cast<std::vector<int64_t>>(facts["shape"]);
   require_matrix(shape.size(), name);
   const auto [data, read_only] = nb::cast<std::pair<uintptr_t, bool>>(facts["data"]);
-  if (read_only && written) return std::nullopt;
+  if (read_only && written) throw fault_of(name, "is read-only", "an array to write to");
   const DType dtype = supported(dtype_of(nb::cast<std::string>(facts["typestr"])), name);
   Array array{reinterpret_cast<void*>(data),
               {shape[0], shape[1]},
@@ -96,11 +94,24 @@ std::optional<Array> of_cuda_interface(nb::handle object, const char* name,
   return array;
 }
 
+/// Absent for objects without the interface, or with an invalid one.
+std::optional<Array> described(nb::handle object, const char* name, bool written) try {
+  constexpr const char* interface = "__cuda_array_interface__";
+  if (!nb::hasattr(object, interface)) return std::nullopt;
+  return of_cuda_interface(nb::dict{object.attr(interface)}, name, written);
+} catch (const nb::python_error&) {
+  return std::nullopt;
+} catch (const std::bad_cast&) {
+  return std::nullopt;
+} catch (const std::out_of_range&) {
+  return std::nullopt;
+}
+
 }  // namespace
 
 Array array_of(nb::handle object, const char* name, bool written) {
   auto array = written ? exported<>(object, name) : exported<nb::ro>(object, name);
-  if (!array) array = of_cuda_interface(object, name, written);
+  if (!array) array = described(object, name, written);
   if (array) return *array;
   throw InputError{
       name, nb::inst_name(object).c_str(),
