@@ -77,8 +77,7 @@ class Names {
 };
 
 /// The columns of a timeline file (docs/formats.md#timeline) but `op`, the row.
-nb::dict timeline(const JobResult& result) {
-  const AnnotatedTimeline& timeline = result.timeline;
+nb::dict columns_of(const AnnotatedTimeline& timeline) {
   Names kind, queue, device, src, dst, route, label;
   std::vector<int64_t> bytes;
   std::vector<double> flops, ready, start, end;
@@ -111,6 +110,29 @@ nb::dict timeline(const JobResult& result) {
   columns["start_s"] = array_of(std::move(start));
   columns["end_s"] = array_of(std::move(end));
   return columns;
+}
+
+/// The run of a timeline, by the keys of its file.
+nb::dict facts_of(const AnnotatedTimeline& timeline) {
+  const TimelineMetadata& metadata = timeline.metadata;
+  nb::dict facts;
+  facts["plan_hash"] = metadata.plan_hash;
+  facts["machine"] = metadata.machine;
+  facts["policy"] = metadata.policy;
+  facts["problem"] = metadata.problem;
+  facts["tile"] = metadata.tile;
+  facts["backend"] = metadata.backend;
+  facts["devices"] = metadata.devices;
+  facts["hosts"] = metadata.hosts;
+  return facts;
+}
+
+nb::object read_timeline(const std::string& file) {
+  const AnnotatedTimeline timeline = [&] {
+    const nb::gil_scoped_release unlocked;
+    return load_timeline(file);
+  }();
+  return nb::make_tuple(columns_of(timeline), facts_of(timeline));
 }
 
 nb::object compared(const JobResult& predicted, const JobResult& measured) {
@@ -146,7 +168,8 @@ void add_plan(nb::module_& module) {
              return python_of(Json::parse(study::to_json(result)));
            })
       .def("text", [](const JobResult& r) { return summary_table(r.summary); })
-      .def("timeline", timeline)
+      .def("timeline", [](const JobResult& r) { return columns_of(r.timeline); })
+      .def("timeline_facts", [](const JobResult& r) { return facts_of(r.timeline); })
       .def("timeline_csv", [](const JobResult& r) { return to_csv(r.timeline); })
       .def("trace_json", [](const JobResult& r) {
         const std::array timelines{NamedTimeline{"timeline", &r.timeline}};
@@ -163,6 +186,7 @@ void add_plan(nb::module_& module) {
       },
       Unlocked{});
   module.def("compare", compared);
+  module.def("read_timeline", read_timeline);
 }
 
 }  // namespace tilerail::python

@@ -183,8 +183,9 @@ class Result:
 
     @cached_property
     def timeline(self) -> pandas.DataFrame:
-        """A row for each operation: the columns of docs/formats.md#timeline, times in seconds."""
-        return frame_of(self.columns())
+        """A row for each operation: the columns of docs/formats.md#timeline, times in seconds; ``attrs`` has the keys
+        of the file's head, such as "policy"."""
+        return frame_of(self.columns(), self._native.timeline_facts())
 
     def columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
         """The timeline as NumPy arrays, for other libraries than pandas; a column of names is (codes, names)."""
