@@ -173,7 +173,7 @@ class Machines(PlotTest):
         ax = tr.plot.machine("karolina-hgx-a100", axes())
         texts = [text.get_text() for text in ax.texts]
         self.assertEqual(texts.count("260"), 8)
-        self.assertEqual(texts.count("22 / 24"), 8)  # down / up
+        self.assertEqual(texts.count("22 /\n24"), 8)  # down / up
         self.assertLessEqual({"host", "plx3", "gpu7", "nvswitch", "host to GPUs: 88 GB/s"}, shown(ax))
 
     def test_used_links_have_their_share(self):

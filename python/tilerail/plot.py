@@ -345,7 +345,7 @@ def _draw_links(ax: Axes, machine: Machine, where: dict, use: dict[str, float]) 
     for (a, b), cable in links.groupby("ends", sort=False):
         ways = cable.groupby("from").bandwidth_bytes_per_s.sum()
         ways = ways.sort_index(key=lambda ends: [-where[end][1] for end in ends])
-        rate = " / ".join(f"{way / 1e9:.4g}" for way in (ways if ways.nunique() > 1 else ways[:1]))
+        rate = " /\n".join(f"{way / 1e9:.4g}" for way in (ways if ways.nunique() > 1 else ways[:1]))
         (xa, ya), (xb, yb) = sorted((where[a], where[b]), key=lambda at: -at[1])
         t = numpy.linspace(0, 1, 21)
         arc = min(0.35 + 0.1 * abs(xa - xb), 1.2) if ya == yb else 0  # within a row
@@ -374,7 +374,7 @@ def machine(machine: Machine | str | os.PathLike, ax: Axes | None = None, *,
     made = machines(machine)
     where, memories, groups = layout(made), made.memories.set_index("name"), made.groups
     xs, ys = zip(*where.values())
-    ax = _axes(ax, max(6, 1.15 * (max(xs) - min(xs) + 2)), max(4, 0.9 * (max(ys) - min(ys)) + 2.5))
+    ax = _axes(ax, max(6, 0.9 * (max(xs) - min(xs) + 2)), max(4, 0.9 * (max(ys) - min(ys)) + 2.5))
     shares = _use_of(use, made)
     drawn = _draw_links(ax, made, where, shares)
     bound = groups.capacity_bytes_per_s.fillna(groups.both_busy_bytes_per_s)
@@ -392,7 +392,8 @@ def machine(machine: Machine | str | os.PathLike, ax: Axes | None = None, *,
         colour = {"host": "#dfe8d8", "gpu": "#fbe3c3", "switch": "#e8eaed"}[kind]
         ax.text(x, y, _plain(name), fontsize=8, ha="center", va="center", zorder=6, color=_TEXT,
                 bbox={"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": _TEXT, "linewidth": 0.8})
-    ax.set(xlim=(min(xs) - 0.7, max(xs) + 0.7), ylim=(min(ys) - 1, max(ys) + 0.5))
+    lowest = min([min(ys), *(line.get_ydata().min() for line in drawn.values())])
+    ax.set(xlim=(min(xs) - 0.7, max(xs) + 0.7), ylim=(lowest - 0.4, max(ys) + 0.5))
     ax.set_axis_off()
     ax.set_title(_plain(f"{made.name}: GB/s of each link (down / up if they differ)"), loc="left", fontsize=10)
     if handles:
