@@ -123,7 +123,7 @@ endfunction()
 # nanobind's functions need the variables of find_package.
 macro(tilerail_find_nanobind)
   if(NOT TILERAIL_PYTHON_PACKAGE STREQUAL "OFF")
-    find_package(Python 3.10 COMPONENTS Interpreter Development.Module QUIET)
+    find_package(Python 3.10 COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule QUIET)
     execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     find_package(nanobind CONFIG QUIET HINTS ${nanobind_ROOT})
   endif()

@@ -11,13 +11,20 @@
 #include "backends/host/measure/calibrate.hpp"
 #include "backends/host/measure/measure_cores.hpp"
 #include "calibration/fit_topology.hpp"
+#include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/statistics.hpp"
+#include "model/machine/topology_check.hpp"
 
 namespace tilerail::study {
 namespace {
 
 void log_progress(std::string_view what) { spdlog::debug("measuring {}", what); }
+
+void require_name(const std::optional<std::string>& name) {
+  if (name && !is_name(*name))
+    throw InputError{"name", *name, "is not a name", expected_name};
+}
 
 std::optional<ResidualSummary> summary_of(const std::vector<Residual>& residuals) {
   if (residuals.empty()) return std::nullopt;
@@ -46,6 +53,7 @@ GpuCalibration fitted(const Measurements& measurements) {
 }  // namespace
 
 HostCalibration calibrate_host(const CalibrationSettings& settings) {
+  require_name(settings.name);
   HostCalibrationOptions options;
   options.devices = settings.devices.value_or(options.devices);
   options.workers = settings.workers.value_or(options.workers);
@@ -60,6 +68,7 @@ HostCalibration calibrate_host(const CalibrationSettings& settings) {
 }
 
 GpuCalibration calibrate_gpus(const CalibrationSettings& settings) {
+  require_name(settings.name);
   CudaCalibrationOptions options;
   options.devices = settings.devices.value_or(options.devices);
   options.seconds = settings.seconds.value_or(options.seconds);
@@ -75,6 +84,7 @@ GpuCalibration calibrate_gpus(const CalibrationSettings& settings) {
 
 GpuCalibration recorded_gpus(const std::string& file,
                              const std::optional<std::string>& name) {
+  require_name(name);
   Measurements measurements = measurements_from_json(read_file(file), file);
   if (name) measurements.machine = *name;
   return fitted(measurements);

@@ -140,6 +140,11 @@ Request JobText::on(const Topology& topology) const {
   return {given, machine.resolve_devices(topology, chosen), resolved};
 }
 
+Topology UnchangedPlans::machine_of(const MachineText& text) const {
+  const auto known = machines_.find(text.topology);
+  return known == machines_.end() ? text.load() : known->second;
+}
+
 const Plan* UnchangedPlans::find(JobText job) {
   job.machine.settings.clear();
   std::unique_lock lock{mutex_};
@@ -147,7 +152,7 @@ const Plan* UnchangedPlans::find(JobText job) {
   lock.unlock();
   std::call_once(entry.once, [&] {
     try {
-      const Topology machine = job.machine.load();
+      const Topology machine = machine_of(job.machine);
       const auto [problem, devices, policy] = job.on(machine);
       entry.plan = plan_gemm(problem, machine, devices, policy, plan_simulator(machine));
     } catch (const InputError&) {  // then there is no plan

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/machine/topology.hpp"
@@ -68,10 +69,16 @@ struct Job {
   std::string note = {};  // explains the placement; "" if it needs no explanation
 };
 
+/// Machines without settings, by their text.
+using Machines = std::map<std::string, Topology>;
+
 /// The plans of jobs for their machines without settings. Plans each once, also if
 /// several threads ask.
 class UnchangedPlans {
  public:
+  /// `known`: machines that are not loaded.
+  explicit UnchangedPlans(Machines known = {}) : machines_{std::move(known)} {}
+
   /// Null if the job cannot run without its settings.
   const Plan* find(JobText job);
 
@@ -80,7 +87,10 @@ class UnchangedPlans {
     std::once_flag once;
     std::optional<Plan> plan;
   };
-  std::mutex mutex_;  // of the map
+  Topology machine_of(const MachineText& text) const;
+
+  const Machines machines_;
+  std::mutex mutex_;  // of the plans
   std::map<JobText, Entry> plans_;
 };
 

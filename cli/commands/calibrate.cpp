@@ -15,7 +15,6 @@
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
-#include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "study/calibrate.hpp"
 #include "study/cases/calibration_check.hpp"
@@ -153,8 +152,6 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
 }
 
 int run_calibrate(const CalibrateOptions& options) {
-  if (options.name && !is_name(*options.name))
-    throw InputError{"name", *options.name, "is not a name", expected_name};
   if (options.backend == "host") return calibrate_on_host(options);
   if (options.backend == "cuda") return calibrate_on_cuda(options);
   throw InputError{"backend", options.backend, "is not a backend to calibrate",

@@ -110,10 +110,11 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
       for (size_t part; !failure.failed() && (part = next++) < parts;) work(part);
     });
   };
+  threads = std::min(threads, parts);
   {
     ThreadGroup others{threads};
     try {
-      for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
+      for (size_t t = 1; t < threads; ++t) others.start(take_parts);
     } catch (const ThreadShortage&) {  // the running threads do all parts
     }
     take_parts();

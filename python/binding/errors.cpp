@@ -12,20 +12,23 @@ void raise(const char* type, const Arguments&... arguments) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
-nb::object text_or_none(const std::optional<std::string>& text) {
-  return text ? nb::object(nb::str(text->c_str())) : nb::none();
+/// Bytes that are not UTF-8, as in names of files, become surrogates.
+nb::str text_of(const std::string& text) {
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "surrogateescape"));
 }
 
 void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const InputError& e) {
-    raise("InputError", e.what(), e.subject.c_str(), text_or_none(e.value),
-          e.problem.c_str(), e.expected.c_str(), e.place.c_str());
+    raise("InputError", text_of(e.subject),
+          e.value ? nb::object(text_of(*e.value)) : nb::none(), text_of(e.problem),
+          text_of(e.expected), text_of(e.place));
   } catch (const HardwareError& e) {
-    raise("HardwareError", e.what());
+    raise("HardwareError", text_of(e.what()));
   } catch (const ExecutionError& e) {
-    raise("ExecutionError", e.what());
+    raise("ExecutionError", text_of(e.what()));
   }
 }
 

@@ -1,8 +1,11 @@
-#include <nanobind/operators.h>
+#include <fmt/format.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <limits>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
@@ -10,33 +13,81 @@
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "python/binding/convert.hpp"
+#include "study/design/import_machine.hpp"
 #include "study/design/machine_design.hpp"
 #include "study/planning/find_machine.hpp"
 
 namespace tilerail::python {
 namespace {
 
-Topology design(Texts texts) {
+/// Sets members from texts by name; then none must be left.
+class Arguments {
+ public:
+  explicit Arguments(Texts texts) : texts_{std::move(texts)} {}
+
+  Arguments& set(const char* name, auto& member) {
+    if (const auto text = texts_.extract(name)) member = text.mapped();
+    return *this;
+  }
+  void end(const char* function) const {
+    if (!texts_.empty())
+      throw InputError{texts_.begin()->first,
+                       {},
+                       "is unknown",
+                       fmt::format("an argument of {}", function)};
+  }
+
+ private:
+  Texts texts_;
+};
+
+/// Errors spell subjects as arguments: "per_uplink", not "per-uplink".
+template <class Work>
+auto spelled(const Work& work) try {
+  return work();
+} catch (const InputError& error) {
+  std::string subject = error.subject;
+  std::ranges::replace(subject, '-', '_');
+  throw error.about(subject);
+}
+
+Topology design(const Texts& texts) {
   study::DesignText design;
-  const auto set = [&](const char* key, auto& member) {
-    if (const auto text = texts.extract(key)) member = text.mapped();
-  };
-  set("gpus", design.gpus);
-  set("kernels", design.kernels);
-  set("sockets", design.sockets);
-  set("islands", design.islands);
-  set("per_uplink", design.uplink_gpus);
-  set("pcie", design.pcie);
-  set("nvlink", design.nvlink);
-  set("bridge", design.bridge);
-  set("host_memory", design.host_memory);
-  set("socket_link", design.socket_link);
-  set("name", design.name);
-  if (!texts.empty())
-    throw InputError{"machine", texts.begin()->first, "is unknown",
-                     "an argument of tilerail.machine.new"};
+  Arguments{texts}
+      .set("gpus", design.gpus)
+      .set("kernels", design.kernels)
+      .set("sockets", design.sockets)
+      .set("islands", design.islands)
+      .set("per_uplink", design.uplink_gpus)
+      .set("pcie", design.pcie)
+      .set("nvlink", design.nvlink)
+      .set("bridge", design.bridge)
+      .set("host_memory", design.host_memory)
+      .set("socket_link", design.socket_link)
+      .set("name", design.name)
+      .end("tilerail.machine.new");
   design.command = "tilerail.machine.new";
-  return read_topology(study::design_machine(design), "the new machine");
+  return read_topology(spelled([&] { return study::design_machine(design); }),
+                       "the new machine");
+}
+
+nb::tuple import(const Texts& texts) {
+  study::ImportText from;
+  Arguments{texts}
+      .set("nvidia_smi", from.nvidia_smi)
+      .set("nccl", from.nccl)
+      .set("nvbandwidth", from.nvbandwidth)
+      .set("p2p", from.p2p)
+      .set("kernels", from.kernels)
+      .set("name", from.name)
+      .set("pcie", from.pcie)
+      .set("nvlink", from.nvlink)
+      .set("c2c", from.c2c)
+      .set("host_memory", from.host_memory)
+      .set("socket_link", from.socket_link)
+      .end("tilerail.machine.import_");
+  const auto imported = spelled([&] { return study::import_machine(from); });
+  return nb::make_tuple(imported.machine, imported.notes);
 }
 
 std::vector<std::string> processors(const Topology& machine) {
@@ -138,6 +189,7 @@ void add_machine(nb::module_& module) {
     return read_topology(toml, file);
   });
   module.def("design_machine", design);
+  module.def("import_machine", import);
   module.def("machine_names", study::machine_names);
 }
 

@@ -5,6 +5,7 @@
 
 NB_MODULE(_native, module) {
   using namespace tilerail::python;
+  nanobind::set_leak_warnings(false);  // processes of executors end before their caches
   const std::string_view version = tilerail::study::program_version();
   module.attr("__version__") = nb::str(version.data(), version.size());
 #ifdef TILERAIL_CUBLAS

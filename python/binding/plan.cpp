@@ -5,10 +5,12 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <sstream>
 
+#include "model/base/files.hpp"
 #include "model/base/indices.hpp"
 #include "plan/describe.hpp"
 #include "plan/json.hpp"
@@ -16,8 +18,10 @@
 #include "plan/validate.hpp"
 #include "python/binding/convert.hpp"
 #include "report/compare/compare.hpp"
+#include "report/summary/summary.hpp"
 #include "report/timeline/timeline_csv.hpp"
 #include "report/trace/trace.hpp"
+#include "study/evaluation.hpp"
 #include "study/job_result.hpp"
 
 namespace tilerail::python {
@@ -33,12 +37,18 @@ std::shared_ptr<Job> plan_of(const Topology& machine, const Texts& texts,
   return std::make_shared<Job>(study::plan_job(machine, job_of(texts), tuned));
 }
 
-std::shared_ptr<Job> read_plan(const Topology& machine, const std::string& json,
-                               const std::string& file) {
+std::shared_ptr<Job> fitting(const Topology& machine, Plan plan) {
+  require_fit(plan, machine);
+  return std::make_shared<Job>(Job{machine, std::move(plan)});
+}
+
+/// From a file, or from its text.
+std::shared_ptr<Job> load_plan(const Topology& machine, const std::string& file) {
+  return fitting(machine, plan_from_json(InputFile{file}.stream(), file));
+}
+std::shared_ptr<Job> read_plan(const Topology& machine, const std::string& json) {
   std::istringstream text{json};
-  Job job{machine, plan_from_json(text, file)};
-  require_fit(job.plan, machine);
-  return std::make_shared<Job>(std::move(job));
+  return fitting(machine, plan_from_json(text, "plan"));
 }
 
 std::string json_of(const Job& job) {
@@ -127,25 +137,59 @@ nb::dict facts_of(const AnnotatedTimeline& timeline) {
   return facts;
 }
 
-nb::object read_timeline(const std::string& file) {
+nb::tuple timeline_of(const AnnotatedTimeline& timeline) {
+  return nb::make_tuple(columns_of(timeline), facts_of(timeline));
+}
+nb::tuple timeline(const JobResult& result) { return timeline_of(result.timeline); }
+nb::tuple read_timeline(const std::string& file) {
   const AnnotatedTimeline timeline = [&] {
     const nb::gil_scoped_release unlocked;
     return load_timeline(file);
   }();
-  return nb::make_tuple(columns_of(timeline), facts_of(timeline));
+  return timeline_of(timeline);
+}
+
+/// The result with this timeline, without the times of other iterations.
+std::shared_ptr<JobResult> read_result(const Job& job, const std::string& csv) {
+  JobResult result{timeline_from_csv(csv, "timeline"), {}};
+  result.summary = summarize(job.plan, job.topology, result.timeline, {});
+  return std::make_shared<JobResult>(std::move(result));
+}
+
+/// The summary's figures that Python reads most.
+nb::dict figures(const JobResult& result) {
+  const Summary& summary = result.summary;
+  const auto fits = [](const Summary::MemoryUse& memory) { return memory.fits(); };
+  nb::dict all;
+  all["backend"] = summary.metadata.backend.c_str();
+  all["makespan"] = summary.makespan_s;
+  all["tflops"] = summary.tflops;
+  all["bound"] = summary.bound.time.value;
+  all["bound_by"] = to_text(summary.bound.binding).c_str();
+  all["bottleneck"] = to_string(study::evaluation_of(summary).bottleneck);
+  all["busiest"] = summary.critical_path.empty() ? std::string{}
+                                                 : to_text(summary.critical_path.front());
+  all["fits"] = std::ranges::all_of(summary.memories, fits);
+  return all;
+}
+
+/// Replaces the file as a whole.
+void write_file(const std::string& path, const std::string& text) {
+  StagedFile{path, text}.commit();
 }
 
 nb::object compared(const JobResult& predicted, const JobResult& measured) {
   return python_of(Json::parse(to_json(compare(predicted.timeline, measured.timeline))));
 }
 
-study::RunSettings settings_of(int warmup, int iterations, uint64_t seed, bool check) {
+study::RunSettings settings_of(int warmup, int iterations, uint64_t seed, bool check,
+                               double energy_seconds) {
   study::RunSettings settings;
   settings.warmup = warmup;
   settings.iterations = iterations;
   settings.seed = seed;
   settings.check = check;
-  settings.energy_seconds = 0;
+  settings.energy_seconds = energy_seconds;
   return settings;
 }
 
@@ -153,7 +197,7 @@ study::RunSettings settings_of(int warmup, int iterations, uint64_t seed, bool c
 
 void add_plan(nb::module_& module) {
   nb::class_<Job>(module, "Plan")
-      .def_prop_ro("machine", [](const Job& job) { return job.topology; })
+      .def_ro("machine", &Job::topology)
       .def_prop_ro("hash", [](const Job& job) { return content_hash(job.plan); })
       .def_prop_ro("policy", [](const Job& job) { return job.plan.policy; })
       .def_prop_ro("tile", [](const Job& job) { return job.plan.tile; })
@@ -161,32 +205,46 @@ void add_plan(nb::module_& module) {
       .def_prop_ro("processors", processors)
       .def_prop_ro("decisions", decisions)
       .def_prop_ro("plan_s", [](const Job& job) { return job.plan_s; })
-      .def("to_json", json_of);
+      .def("to_json", json_of, Unlocked{});
   nb::class_<JobResult>(module, "Result")
+      .def("figures", figures)
       .def("summary",
            [](const JobResult& result) {
-             return python_of(Json::parse(study::to_json(result)));
+             const auto json = [&] {
+               const nb::gil_scoped_release unlocked;
+               return Json::parse(study::to_json(result));
+             }();
+             return python_of(json);
            })
-      .def("text", [](const JobResult& r) { return summary_table(r.summary); })
-      .def("timeline", [](const JobResult& r) { return columns_of(r.timeline); })
-      .def("timeline_facts", [](const JobResult& r) { return facts_of(r.timeline); })
-      .def("timeline_csv", [](const JobResult& r) { return to_csv(r.timeline); })
-      .def("trace_json", [](const JobResult& r) {
-        const std::array timelines{NamedTimeline{"timeline", &r.timeline}};
-        return to_chrome_json(timelines);
-      });
+      .def(
+          "text", [](const JobResult& r) { return summary_table(r.summary); }, Unlocked{})
+      .def("timeline", timeline)
+      .def(
+          "timeline_csv", [](const JobResult& r) { return to_csv(r.timeline); },
+          Unlocked{})
+      .def(
+          "trace_json",
+          [](const JobResult& r) {
+            const std::array timelines{NamedTimeline{"timeline", &r.timeline}};
+            return to_chrome_json(timelines);
+          },
+          Unlocked{});
   module.def("plan", plan_of, Unlocked{});
+  module.def("load_plan", load_plan, Unlocked{});
   module.def("read_plan", read_plan, Unlocked{});
+  module.def("read_result", read_result, Unlocked{});
   module.def("simulate", study::simulate_job, Unlocked{});
   module.def(
       "run",
       [](const Job& job, const std::string& backend, int warmup, int iterations,
-         uint64_t seed, bool check) {
-        return study::run_job(job, backend, settings_of(warmup, iterations, seed, check));
+         uint64_t seed, bool check, double energy_seconds) {
+        return study::run_job(
+            job, backend, settings_of(warmup, iterations, seed, check, energy_seconds));
       },
       Unlocked{});
   module.def("compare", compared);
   module.def("read_timeline", read_timeline);
+  module.def("write_file", write_file, Unlocked{});
 }
 
 }  // namespace tilerail::python

@@ -1,15 +1,19 @@
-#include <nanobind/stl/string.h>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
-#include <thread>
+#include <string>
+#include <utility>
 
 #include "api/shared_cache.hpp"
 #include "api/signature.hpp"
 #include "backends/host/measure/host_machine.hpp"
 #include "backends/host/run/host_executor.hpp"
 #include "model/base/error.hpp"
+#include "python/binding/arrays.hpp"
 #include "python/binding/convert.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
@@ -26,100 +30,34 @@ class HostProducts {
       : machine_{host_machine(1, 1, threads)}, executor_{machine_} {}
 
   /// Threads wait for each other.
-  void multiply(GemmProblem problem, const Matrices& matrices) {
-    problem.place_a = problem.place_b = problem.place_c = machine_.hosts()[0];
-    Plan plan = plan_of(problem);
-    plan.gemm().alpha = problem.alpha, plan.gemm().beta = problem.beta;
+  void multiply(const GemmProblem& problem, const Matrices& matrices) {
+    const std::shared_ptr<Plan> plan = plan_of(problem);
     const std::lock_guard lock{mutex_};
+    plan->gemm().alpha = problem.alpha, plan->gemm().beta = problem.beta;
     executor_.set_matrices(matrices);
-    executor_.execute(plan);
+    executor_.execute(*plan);
   }
 
+  void prepare(const GemmProblem& problem) { plan_of(problem); }
+
  private:
-  Plan plan_of(const GemmProblem& problem) {
+  std::shared_ptr<Plan> plan_of(GemmProblem problem) {
+    problem.place_a = problem.place_b = problem.place_c = machine_.hosts()[0];
     return plans_.get(api::signature_of(problem, {}, {}), [&] {
       Policy policy = any_preset("tilerail");
       policy.effort = Effort::fast;
       policy.device_choice = DeviceChoice::all;
-      return plan_gemm(problem, machine_, machine_.hosts(), policy);
+      return std::make_shared<Plan>(
+          plan_gemm(problem, machine_, machine_.hosts(), policy));
     });
   }
 
   static constexpr size_t most_plans = 64;
   Topology machine_;
-  api::SharedCache<api::Signature, Plan> plans_{most_plans};
+  api::SharedCache<api::Signature, std::shared_ptr<Plan>> plans_{most_plans};
   HostExecutor executor_;
-  std::mutex mutex_;  // of the executor
+  std::mutex mutex_;  // of the executor, and of the plans' alpha and beta
 };
-
-using Input = nb::ndarray<nb::ro>;
-using Output = nb::ndarray<>;
-
-/// A matrix of an array, or its transpose, as a column-major matrix.
-struct Stored {
-  void* data = nullptr;
-  int64_t rows = 0, cols = 0, ld = 0;  // elements
-  bool by_rows = false;  // the array's rows are contiguous: this is the transpose
-  int device = -1;       // CUDA device; -1: host
-};
-
-std::string shape_text(int64_t rows, int64_t cols) {
-  return std::to_string(rows) + " x " + std::to_string(cols);
-}
-
-template <class Array>
-Stored stored(const Array& array, const char* name) {
-  if (array.ndim() != 2)
-    throw InputError{name, std::to_string(array.ndim()), "dimensions are given", "2"};
-  const auto rows = int64_t(array.shape(0)), cols = int64_t(array.shape(1));
-  const int64_t down = array.stride(0), right = array.stride(1);
-  const bool by_rows = right == 1 || cols <= 1, by_cols = down == 1 || rows <= 1;
-  Stored matrix{const_cast<void*>(static_cast<const void*>(array.data()))};
-  matrix.by_rows = by_rows && !(by_cols && down == 1 && rows > 1);
-  matrix.rows = matrix.by_rows ? cols : rows;
-  matrix.cols = matrix.by_rows ? rows : cols;
-  const int64_t ld = matrix.by_rows ? down : right;
-  if (!(by_rows || by_cols) || (matrix.cols > 1 && ld < matrix.rows))
-    throw InputError{name, std::to_string(down) + ", " + std::to_string(right),
-                     "are its strides in elements",
-                     "rows or columns without gaps, that do not overlap"};
-  matrix.ld = matrix.cols > 1 ? ld : std::max<int64_t>(1, matrix.rows);
-  namespace device = nb::device;
-  const int type = array.device_type();
-  if (type == device::cuda::value)
-    matrix.device = array.device_id();
-  else if (type != device::cpu::value && type != device::cuda_host::value)
-    throw InputError{name, std::to_string(type), "is the type of its device in DLPack",
-                     "1 (CPU), 2 (CUDA) or 3 (page-locked)"};
-  return matrix;
-}
-
-template <class Array>
-DType dtype_of(const Array& array, const char* name) {
-  using nb::dlpack::dtype_code;
-  const nb::dlpack::dtype type = array.dtype();
-  const auto is = [&](dtype_code code, int bits) {
-    return type.code == uint8_t(code) && type.bits == bits && type.lanes == 1;
-  };
-  if (is(dtype_code::Float, 64)) return DType::f64;
-  if (is(dtype_code::Float, 32)) return DType::f32;
-  if (is(dtype_code::Float, 16)) return DType::f16;
-  if (is(dtype_code::Bfloat, 16)) return DType::bf16;
-  throw InputError{name, std::to_string(type.bits) + " bits", "are not a supported type",
-                   "float64, float32, float16 or bfloat16"};
-}
-
-bool overlap(const Stored& a, const Stored& b, int64_t element) {
-  const auto range = [&](const Stored& m) {
-    const auto first = reinterpret_cast<uintptr_t>(m.data);
-    const int64_t elements =
-        m.rows == 0 || m.cols == 0 ? 0 : (m.cols - 1) * m.ld + m.rows;
-    return std::pair{first, first + uintptr_t(elements * element)};
-  };
-  const auto [begin, end] = range(a);
-  const auto [first, last] = range(b);
-  return a.device == b.device && begin < last && first < end;
-}
 
 /// The product C = alpha A B + beta C of arrays as one of column-major matrices: if the
 /// rows of C are contiguous, of the transposes.
@@ -128,26 +66,34 @@ struct Product {
   std::array<Stored, 3> matrices;
 };
 
-Product product_of(const Input& a, const Input& b, const Output& c, double alpha,
+std::string shape_text(const std::array<int64_t, 2>& shape) {
+  return fmt::format("{} x {}", shape[0], shape[1]);
+}
+
+void require_shapes(const Array& a, const Array& b, const Array& c) {
+  const auto [m, k] = a.shape;
+  if (b.shape[0] != k)
+    throw InputError{"B", shape_text(b.shape), "is its shape",
+                     fmt::format("the {} rows that A has columns", k)};
+  const std::array shape{m, b.shape[1]};
+  if (c.shape != shape)
+    throw InputError{"C", shape_text(c.shape), "is its shape", shape_text(shape)};
+  if (a.dtype != c.dtype || b.dtype != c.dtype)
+    throw fault_of("A, B, C", "have different types", "one type");
+}
+
+Product product_of(const Array& a, const Array& b, const Array& c, double alpha,
                    double beta) {
+  require_shapes(a, b, c);
   Stored of_a = stored(a, "A"), of_b = stored(b, "B");
   const Stored of_c = stored(c, "C");
-  const auto m = int64_t(a.shape(0)), k = int64_t(a.shape(1)), n = int64_t(b.shape(1));
-  if (int64_t(b.shape(0)) != k)
-    throw InputError{"B", shape_text(int64_t(b.shape(0)), n), "is its shape",
-                     "the " + std::to_string(k) + " rows that A has columns"};
-  if (int64_t(c.shape(0)) != m || int64_t(c.shape(1)) != n)
-    throw InputError{"C", shape_text(int64_t(c.shape(0)), int64_t(c.shape(1))),
-                     "is its shape", shape_text(m, n)};
   Product product;
   GemmProblem& p = product.problem;
-  p.dtype = dtype_of(c, "C");
-  if (dtype_of(a, "A") != p.dtype || dtype_of(b, "B") != p.dtype)
-    throw fault_of("A, B, C", "have different types", "one type");
+  p.dtype = c.dtype;
   for (const Stored* input : {&of_a, &of_b})
     if (overlap(*input, of_c, element_size(p.dtype)))
       throw fault_of("C", "overlaps A or B", "memory of its own");
-  p.m = of_c.rows, p.n = of_c.cols, p.k = k;
+  p.m = of_c.rows, p.n = of_c.cols, p.k = a.shape[1];
   p.alpha = alpha, p.beta = beta;
   if (of_c.by_rows) std::swap(of_a, of_b);
   const auto trans = [&](const Stored& input) {
@@ -167,13 +113,23 @@ class Multipliers {
     return *all;
   }
 
-  void multiply(const Product& product, int threads) {
+  void multiply(const Product& product, int threads, void* stream) {
     const auto& [a, b, c] = product.matrices;
     const GemmProblem problem = checked(product.problem);
-    if (std::max({a.device, b.device, c.device}) >= 0) return on_gpus(product);
+    if (a.on_gpu || b.on_gpu || c.on_gpu) return on_gpus(product, stream);
     Matrices matrices;
     matrices.a = a.data, matrices.b = b.data, matrices.c = c.data;
     on_host(threads).multiply(problem, matrices);
+  }
+
+  /// Makes the plan, or opens the GPUs.
+  void prepare(const Product& product, int threads) {
+    const auto& [a, b, c] = product.matrices;
+    const GemmProblem problem = checked(product.problem);
+    if (a.on_gpu || b.on_gpu || c.on_gpu)
+      opened().reserve(1);
+    else
+      on_host(threads).prepare(problem);
   }
 
  private:
@@ -184,7 +140,13 @@ class Multipliers {
     return *products;
   }
 
-  void on_gpus(const Product& product) {
+  Context& opened() {
+    const std::lock_guard lock{mutex_};
+    if (!gpus_) gpus_ = std::make_unique<Context>();
+    return *gpus_;
+  }
+
+  void on_gpus(const Product& product, void* stream) {
     const GemmProblem& p = product.problem;
     const auto& [a, b, c] = product.matrices;
     GemmArguments call{p.dtype};
@@ -193,11 +155,9 @@ class Multipliers {
     call.m = p.m, call.n = p.n, call.k = p.k, call.alpha = p.alpha, call.beta = p.beta;
     call.a = a.data, call.lda = p.lda, call.b = b.data, call.ldb = p.ldb;
     call.c = c.data, call.ldc = p.ldc;
-    {
-      const std::lock_guard lock{mutex_};
-      if (!gpus_) gpus_ = std::make_unique<Context>();
-    }
-    gemm(*gpus_, call);
+    GemmOptions options;
+    options.stream = stream;
+    gemm(opened(), call, options);
   }
 
   std::mutex mutex_;  // of the members
@@ -205,16 +165,36 @@ class Multipliers {
   std::unique_ptr<Context> gpus_;
 };
 
-void multiply(const Input& a, const Input& b, const Output& c, double alpha, double beta,
-              int threads) {
-  if (threads < 1) throw out_of_range("threads", std::to_string(threads), "at least 1");
-  const Product product = product_of(a, b, c, alpha, beta);
+/// Calls `work` with the product, without the GIL.
+void with_product(nb::handle a, nb::handle b, nb::handle c, double alpha, double beta,
+                  const std::function<void(const Product&)>& work) {
+  const Array of_a = array_of(a, "A", false), of_b = array_of(b, "B", false),
+              of_c = array_of(c, "C", true);
+  const Product product = product_of(of_a, of_b, of_c, alpha, beta);
   const nb::gil_scoped_release unlocked;
-  Multipliers::get().multiply(product, threads);
+  work(product);
+}
+
+/// `stream`: a cudaStream_t, or 0.
+void multiply(nb::handle a, nb::handle b, nb::handle c, double alpha, double beta,
+              int threads, uintptr_t stream) {
+  with_product(a, b, c, alpha, beta, [&](const Product& product) {
+    Multipliers::get().multiply(product, threads, reinterpret_cast<void*>(stream));
+  });
+}
+
+void prepare(nb::handle a, nb::handle b, nb::handle c, double alpha, double beta,
+             int threads) {
+  with_product(a, b, c, alpha, beta, [&](const Product& product) {
+    Multipliers::get().prepare(product, threads);
+  });
 }
 
 }  // namespace
 
-void add_product(nb::module_& module) { module.def("multiply", multiply); }
+void add_product(nb::module_& module) {
+  module.def("multiply", multiply);
+  module.def("prepare", prepare);
+}
 
 }  // namespace tilerail::python

@@ -23,7 +23,8 @@ class SweepPoints {
   SweepPoints(const Texts& texts, const std::vector<std::string>& axes,
               const Topology* machine)
       : sweep_{study::sweep_of(job_of(texts), axes)},
-        machines_{study::check_sweep(sweep_, known(texts, machine))} {}
+        machines_{study::check_sweep(sweep_, known(texts, machine))},
+        plans_{machines_} {}
 
   size_t size() const { return sweep_.points(); }
   nb::object row(size_t point) {
@@ -60,16 +61,21 @@ nb::object what_if(const Topology& machine, const Texts& texts,
   return python_of(rows);
 }
 
-nb::tuple calibrate_host(std::optional<int> devices, std::optional<int> workers,
-                         std::optional<double> seconds, std::optional<std::string> name) {
+/// The machine and warnings. Unset arguments are chosen by the backend.
+nb::tuple calibrate(const std::string& backend, std::optional<int> devices,
+                    std::optional<int> workers, std::optional<double> seconds,
+                    std::optional<std::string> name) {
   study::CalibrationSettings settings;
   settings.devices = devices;
   settings.workers = workers;
   settings.seconds = seconds;
   settings.name = std::move(name);
-  const auto calibration = [&] {
+  settings.command = "tilerail.calibrate";
+  const auto calibration = [&]() -> study::HostCalibration {
     const nb::gil_scoped_release unlocked;
-    return study::calibrate_host(settings);
+    if (backend == "host") return study::calibrate_host(settings);
+    auto gpus = study::calibrate_gpus(settings);
+    return {std::move(gpus.spread), std::move(gpus.warnings)};
   }();
   return nb::make_tuple(calibration.machine, calibration.warnings);
 }
@@ -83,7 +89,7 @@ void add_studies(nb::module_& module) {
       .def("__len__", &SweepPoints::size)
       .def("row", &SweepPoints::row);
   module.def("what_if", what_if);
-  module.def("calibrate_host", calibrate_host);
+  module.def("calibrate", calibrate);
 }
 
 }  // namespace tilerail::python

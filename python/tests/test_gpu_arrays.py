@@ -6,38 +6,54 @@ import unittest
 import numpy
 
 import tilerail as tr
+from tilerail import _core
 
 
-def on_gpu(library):
-    """The library, and what makes a random array on the GPU with it. Raises SkipTest."""
+def random_of(library):
+    """What makes a random matrix on the GPU with this library. Raises SkipTest without the library or a GPU."""
     try:
         module = importlib.import_module(library)
-        if library == "cupy":
-            module.cuda.runtime.getDeviceCount()
-            return lambda m, n: module.random.standard_normal((m, n))
-        if library == "torch":
-            return lambda m, n: module.randn(m, n, device="cuda")
-        device = module.devices("gpu")[0]
-        return lambda m, n: module.device_put(numpy.random.default_rng(m).normal(size=(m, n)).astype("f"), device)
-    except Exception as error:  # each library has errors of its own
-        raise unittest.SkipTest(f"no GPU for {library} here: {error}") from None
+    except ImportError as error:
+        raise unittest.SkipTest(f"no GPU array here: {error}") from None
+    if library == "torch" and module.cuda.is_available():
+        return lambda m, n: module.randn(m, n, device="cuda")
+    if library == "cupy" and module.cuda.is_available():
+        return lambda m, n: module.random.standard_normal((m, n))
+    if library == "jax" and module.default_backend() == "gpu":
+        return lambda m, n: module.numpy.asarray(numpy.random.default_rng(m).normal(size=(m, n)).astype("f"))
+    raise unittest.SkipTest(f"no GPU for {library} here")
 
 
 def on_host(array):
     return numpy.asarray(array.cpu() if hasattr(array, "cpu") else array.get() if hasattr(array, "get") else array)
 
 
+class OnlyCudaInterface:
+    """An array as Numba has it, without DLPack."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, tuple(array.shape), array.dtype
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.array.__cuda_array_interface__
+
+
+@unittest.skipIf(_core.cublas is None, "this build has no CUDA part")
 class GpuArrayTest(unittest.TestCase):
+    def check(self, c, a, b):
+        self.assertLess(numpy.abs(on_host(c) - on_host(a).astype(float) @ on_host(b).astype(float)).max(), 1e-3)
+
     def product(self, library):
-        random = on_gpu(library)
+        random = random_of(library)
         a, b = random(700, 300), random(300, 500)
-        try:
-            c = tr.gemm(a, b, alpha=2)
-        except tr.HardwareError as error:
-            self.skipTest(str(error))
+        c = tr.gemm(a, b)
         self.assertIs(type(c), type(a))
-        expected = 2 * on_host(a).astype(float) @ on_host(b).astype(float)
-        self.assertLess(numpy.abs(on_host(c) - expected).max(), 2e-3)
+        self.assertEqual(c.__dlpack_device__(), a.__dlpack_device__())
+        self.check(c, a, b)
+        with tr.Gemm(a, b) as specified:
+            specified.plan()
+            self.check(specified.execute(), a, b)
 
     def test_cupy(self):
         self.product("cupy")
@@ -47,6 +63,27 @@ class GpuArrayTest(unittest.TestCase):
 
     def test_jax(self):
         self.product("jax")
+
+    def test_the_cuda_array_interface(self):
+        random = random_of("torch")
+        a, b, c = random(70, 30), random(30, 50), random(70, 50)
+        tr.gemm(*map(OnlyCudaInterface, (a, b, c)))
+        self.check(c, a, b)
+        tr.gemm(*map(OnlyCudaInterface, (b.T, a.T, c.T)))
+        self.check(c, a, b)
+
+    def test_a_stream_orders_the_product_after_its_work(self):
+        random = random_of("torch")
+        import torch
+        a, b, c = random(2000, 2000), random(2000, 2000), random(2000, 2000)
+        torch.cuda.synchronize()
+        stream = torch.cuda.Stream()
+        for given in (stream, stream.cuda_stream):
+            with torch.cuda.stream(stream):
+                torch.cuda._sleep(200_000_000)
+                a += 1
+            tr.gemm(a, b, c, stream=given)
+            self.assertLess((c - a @ b).abs().max().item(), 0.1)
 
 
 if __name__ == "__main__":

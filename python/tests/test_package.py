@@ -1,5 +1,8 @@
 """The package: machines, plans, results, comparisons, errors."""
 
+import ast
+import inspect
+import os
 import pickle
 import tempfile
 import unittest
@@ -53,8 +56,10 @@ class ResultTest(unittest.TestCase):
         cls.problem = tr.gemm(4096, 4096, 2048, beta=0)
         cls.result = tr.simulate(cls.problem, "hgx-h200-4", effort="fast")
 
+    @unittest.skipUnless(os.environ.get("TILERAIL_HAS_SIM", "1") == "1", "this build has no SimGrid")
     def test_both_simulators_agree(self):
         other = tr.simulate(self.result.plan, simulator="sim")
+        self.assertEqual((self.result.simulator, other.simulator), ("fluid", "sim"))
         self.assertAlmostEqual(other.makespan / self.result.makespan, 1, delta=1e-9)
 
     def test_figures_belong_together(self):
@@ -64,6 +69,21 @@ class ResultTest(unittest.TestCase):
         self.assertAlmostEqual(result.critical_path.seconds.sum(), result.makespan, places=9)
         self.assertTrue(result.fits)
         self.assertEqual(result.iterations, [])
+        longest = result.critical_path.iloc[0]
+        self.assertEqual(result.busiest, f"{longest.kind} {longest['name']}")
+
+    def test_tables_of_sweeps_have_the_same_figures(self):
+        row = tr.sweep(self.problem, "hgx-h200-4", effort="fast", vary={"beta": [0]}).iloc[0]
+        for column, figure in {"makespan_s": "makespan", "tflops": "tflops", "bound_s": "bound", "bound_by": "bound_by",
+                               "bottleneck": "bottleneck", "busiest": "busiest", "energy_j": "energy"}.items():
+            self.assertEqual(row[column], getattr(self.result, figure), column)
+
+    def test_matrices_that_do_not_fit_are_told(self):
+        plan = tr.plan(self.problem, "hgx-h200-4", effort="fast")
+        small = tr.machine("hgx-h200-4").set("memory:host.capacity", "1 MB")
+        with self.assertRaises(tr.InputError):
+            tr.simulate(self.problem, small, effort="fast")
+        self.assertTrue(tr.simulate(plan).fits)
 
     def test_the_timeline_is_the_plans(self):
         timeline = self.result.timeline
@@ -75,8 +95,30 @@ class ResultTest(unittest.TestCase):
 
     def test_columns_are_not_copied(self):
         columns = self.result.columns()
-        frame = pandas.DataFrame({"end_s": columns["end_s"]}, copy=False)
-        self.assertTrue(numpy.shares_memory(frame.end_s.to_numpy(), columns["end_s"]))
+        for name in ("bytes", "flops", "start_s", "end_s"):
+            self.assertTrue(numpy.shares_memory(self.result.timeline[name].to_numpy(), columns[name]), name)
+
+    def test_arrow_has_the_same_memory(self):
+        try:
+            import pyarrow
+        except ImportError as error:
+            self.skipTest(str(error))
+        columns, table = self.result.columns(), pyarrow.table(self.result)
+        for name in ("bytes", "flops", "start_s", "end_s"):
+            self.assertEqual(table[name].chunk(0).buffers()[1].address, columns[name].ctypes.data, name)
+        self.assertEqual(table["kind"].chunk(0).indices.buffers()[1].address, columns["kind"][0].ctypes.data)
+        self.assertEqual(table["kind"].to_pylist(), list(self.result.timeline.kind))
+
+    def test_polars_has_the_same_memory(self):
+        try:
+            import polars
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            self.skipTest(str(error))
+        columns, frame = self.result.columns(), polars.DataFrame(self.result)
+        for name in ("bytes", "flops", "start_s", "end_s"):
+            self.assertTrue(numpy.shares_memory(frame[name].to_numpy(allow_copy=False), columns[name]), name)
+        self.assertEqual(frame["kind"].to_list(), list(self.result.timeline.kind))
 
     def test_files_keep_plans_and_timelines(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -84,8 +126,21 @@ class ResultTest(unittest.TestCase):
             plan = tr.load_plan(Path(folder) / "plan.json", "hgx-h200-4")
             self.assertEqual(plan.hash, self.result.plan.hash)
             self.result.save(Path(folder) / "timeline.csv")
-            self.assertEqual(tr.read_timeline(Path(folder) / "timeline.csv").metadata["plan_hash"], plan.hash)
+            self.assertEqual(tr.plot.read_timeline(Path(folder) / "timeline.csv").attrs["plan_hash"], plan.hash)
         self.assertEqual(pickle.loads(pickle.dumps(self.result.plan)).hash, self.result.plan.hash)
+
+    def test_pickles_keep_results(self):
+        kept = pickle.loads(pickle.dumps(self.result))
+        self.assertEqual(str(kept), str(self.result))
+        self.assertEqual((kept.summary, kept.makespan, kept.fits, kept.simulator),
+                         (self.result.summary, self.result.makespan, self.result.fits, self.result.simulator))
+        pandas.testing.assert_frame_equal(kept.timeline, self.result.timeline)
+        comparison = tr.compare(kept, self.result)
+        self.assertEqual(comparison.error, 0)
+        self.assertEqual(pickle.loads(pickle.dumps(comparison)).summary, comparison.summary)
+
+    def test_equal_problems_have_equal_hashes(self):
+        self.assertEqual(len({tr.gemm(64), tr.gemm(64), tr.gemm("64"), tr.gemm(128), tr.dot(64)}), 3)
 
     def test_options_and_devices_count(self):
         plan = tr.plan(self.problem, "hgx-h200-4", "gemmex", tile=512, devices=[0, 2])
@@ -100,6 +155,8 @@ class ResultTest(unittest.TestCase):
         measured = tr.run(predicted.plan, check=True, iterations=2)
         self.assertTrue(measured.check["passed"])
         self.assertEqual(len(measured.iterations), 2)
+        self.assertIsNone(measured.simulator)
+        self.assertEqual(pickle.loads(pickle.dumps(measured)).summary, measured.summary)
         comparison = tr.compare(predicted, measured)
         self.assertAlmostEqual(comparison.error, predicted.makespan / measured.makespan - 1, places=9)
 
@@ -135,14 +192,38 @@ class ErrorTest(unittest.TestCase):
         plan = tr.plan(problem, "two-gpu", effort="fast")
         self.refused(lambda: tr.simulate(plan, "two-gpu"), subject="plan")
 
-    def test_errors_can_cross_processes(self):
-        error = self.refused(lambda: tr.machine("nope"))
-        self.assertEqual(pickle.loads(pickle.dumps(error)).value, "nope")
-
     def test_missing_hardware_is_another_error(self):
         with self.assertRaises(tr.HardwareError):  # no computer has 300 GPUs
             machine = tr.machine.new(gpus=300, kernels="h200")
             tr.run(tr.gemm(1024), machine, backend="cuda", effort="fast", devices=[299])
+
+
+class StubTest(unittest.TestCase):
+    def test_the_native_module_has_types(self):
+        import tilerail._native as native
+
+        stub = ast.parse(Path(native.__file__).with_name("_native.pyi").read_text(encoding="utf-8"))
+        self.assertEqual(self.names_in(stub.body), {name for name in vars(native) if not name.startswith("_")})
+        for node in stub.body:
+            if isinstance(node, ast.ClassDef):
+                public = {name for name in vars(getattr(native, node.name)) if not name.startswith("_")}
+                self.assertEqual(self.names_in(node.body), public, node.name)
+
+    @staticmethod
+    def names_in(body) -> set[str]:
+        defined = {node.name for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        values = {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+        return {name for name in defined | values if not name.startswith("_")}
+
+    def test_public_functions_are_documented_with_types_and_errors(self):
+        for name in tr.__all__:
+            value = getattr(tr, name)
+            self.assertTrue(inspect.getdoc(value), name)
+            if inspect.isfunction(value) and value.__module__ in NATIVE_PARTS:
+                self.assertIn("Raises InputError", value.__doc__, name)
+
+
+NATIVE_PARTS = [f"tilerail.{part}" for part in ("problems", "gemms", "plans", "studies", "products")]
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class Tables(PlotTest):
         many = {"tile": range(4, 17), "transa": ["N", "T"], "transb": ["N", "T"], "dtype": ["f64", "f32"],
                 "order": ["fifo", "eta"]}
         for other, quoted in [(table.assign(makespan_s=None), "every point failed"), (table[:0], "has no rows"),
-                              (self.folder / "other.csv", "column 'point' is missing"),
+                              (self.folder / "other.csv", "'point' is missing"),
                               (self.folder / "no.csv", "cannot be read"),
                               (self.swept(vary=many), "would have 16 lines")]:
             with self.subTest(quoted), self.assertRaisesRegex(tr.InputError, quoted):

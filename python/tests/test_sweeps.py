@@ -25,6 +25,25 @@ def die(*_):
     os._exit(1)
 
 
+class KillingExecutor:
+    """Kills a process when its first task has ended."""
+
+    def __init__(self, executor, process):
+        self.executor, self.process = executor, process
+        self.futures, self.left = [], None  # tasks that had not ended by then
+
+    def submit(self, function, *arguments):
+        future = self.executor.submit(function, *arguments)
+        self.futures.append(future)
+        if len(self.futures) == 1:
+            future.add_done_callback(self.kill)
+        return future
+
+    def kill(self, _):
+        self.left = sum(not future.done() for future in self.futures)
+        os.kill(self.process, signal.SIGKILL)
+
+
 class SweepTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -56,8 +75,9 @@ class SweepTest(unittest.TestCase):
             self.skipTest("dask.distributed is missing")
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
             pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor()), self.table)
-            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-            pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor(), chunk=1), self.table)
+            killing = KillingExecutor(client.get_executor(), next(iter(client.run(os.getpid).values())))
+            pandas.testing.assert_frame_equal(self.sweep(executor=killing, chunk=1), self.table)
+            self.assertGreater(killing.left, 0)
 
     def test_mpi_gives_the_same_table(self):
         if shutil.which("mpirun") is None or importlib.util.find_spec("mpi4py") is None:
@@ -83,6 +103,14 @@ class SweepTest(unittest.TestCase):
             self.machine.set("link:host<->*.bandwidth", "x0.1").save(file)
             row = tr.sweep(tr.gemm("1K"), given, effort="fast", vary={"tile": [512]})
         self.assertEqual(row.makespan_s[0], tr.simulate(tr.gemm("1K"), given, tile=512, effort="fast").makespan)
+
+    def test_a_changed_machine_can_use_the_plan_of_the_unchanged_one(self):
+        key = "link:gpu0->gpu1.bandwidth"
+        row = tr.sweep(tr.gemm(1500), "two-gpu", vary={key: ["x2"]}).iloc[0]
+        alone = tr.simulate(tr.gemm(1500), tr.machine("two-gpu").set(key, "x2"))
+        unchanged = tr.plan(tr.gemm(1500), "two-gpu")
+        self.assertEqual(row.plan_hash, unchanged.hash)
+        self.assertLess(row.makespan_s, alone.makespan)
 
     def test_points_without_a_result_have_an_error(self):
         table = tr.sweep(tr.gemm("1K"), "two-gpu", effort="fast", vary={"memory:gpu*.capacity": ["1 KB", "1 GB"]})

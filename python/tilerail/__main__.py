@@ -20,10 +20,10 @@ def _shares(path: str | None) -> dict[str, float] | None:
         with open(path, encoding="utf-8") as file:
             shares = {link["name"]: float(link["utilisation"] or 0) for link in json.load(file)["links"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(f"{path}: is not a result; expected the JSON of simulate or run", place=path) from None
+        raise InputError("", None, "is not a result", "the JSON of simulate or run", path) from None
     for name, share in shares.items():
         if not -1e-9 <= share <= 1 + 1e-6:  # tolerance for sums of rounded times
-            raise InputError(f"{path}: link '{name}': utilisation {share} is not a share; expected 0 to 1", place=path)
+            raise InputError(f"utilisation of link '{name}'", str(share), "is not a share", "0 to 1", path)
     return shares
 
 
@@ -62,7 +62,7 @@ def draw(given: argparse.Namespace) -> None:
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     kind = os.path.splitext(given.output)[1][1:].lower()
     if kind not in stamps:
-        raise InputError(f"--output: '{given.output}' has an unknown extension; expected .svg, .png or .pdf", "output")
+        raise InputError("--output", given.output, "has an unknown extension", ".svg, .png or .pdf")
     paint = _painter(given)
     from matplotlib import pyplot, rc_context
 
@@ -75,7 +75,7 @@ def draw(given: argparse.Namespace) -> None:
         with open(given.output, "wb") as file:
             file.write(content.getvalue())
     except OSError as error:
-        raise InputError(f"--output: '{given.output}' cannot be written: {error.strerror}", "output") from None
+        raise InputError("--output", given.output, f"cannot be written: {error.strerror}") from None
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Tables of native columns: dictionaries of arrays, and pandas DataFrames of the same memory."""
+"""Tables of native columns: dictionaries of arrays, and tables of pandas and Arrow of the same memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
 
 def pandas_of():
@@ -28,6 +29,21 @@ def frame_of(columns: dict, attrs: dict | None = None) -> pandas.DataFrame:
     frame = pandas.DataFrame({name: column(values) for name, values in columns.items()}, copy=False)
     frame.attrs.update(attrs or {})
     return frame
+
+
+def arrow_of(columns: dict) -> pyarrow.Table:
+    """Numbers and codes are not copied. A column of (codes, names) becomes a dictionary-encoded one."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("Arrow tables, also for polars, need pyarrow: pip install pyarrow") from None
+
+    def column(values):
+        if not isinstance(values, tuple):
+            return pyarrow.array(values)
+        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(values[0]), pyarrow.array(values[1], pyarrow.string()))
+
+    return pyarrow.table({name: column(values) for name, values in columns.items()})
 
 
 def frame_of_rows(rows: list[dict]) -> pandas.DataFrame:

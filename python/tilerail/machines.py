@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
+from html import escape
 from typing import TYPE_CHECKING
 
 from . import _core
+from .errors import InputError
 from .frames import frame_of
-from .texts import Value, text_of, texts_of
+from .texts import Value, instance_of, path_of, shown, text_of, texts_of, utf8
 
 if TYPE_CHECKING:
     import pandas
@@ -35,10 +38,11 @@ class Machine:
         ``.latency``; ``group:NAME.capacity``; ``memory:NAME.capacity``; ``kernels:NAME.rate``; ``issue.per_op``;
         ``gpus``; ``name``. Values have a unit ("50 GB/s", "2 us") or are factors ("x2", "x0.5"). Raises InputError.
         """
+        key = utf8(instance_of(key, str, "key", "a text"), "key")
         return Machine(self._native.changed([f"{key}={text_of(value, key)}"]))
 
     def without(self, link: str) -> Machine:
-        """The machine without these links: ``without("link:gpu0<->gpu1")``."""
+        """The machine without these links: ``without("link:gpu0<->gpu1")``. Raises InputError."""
         return self.set(link, "none")
 
     @property
@@ -62,9 +66,8 @@ class Machine:
         return self._native.to_toml()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the machine file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_toml())
+        """Writes the machine file, replacing an existing one as a whole. Raises InputError."""
+        _core.write_file(path_of(path, "path"), self.to_toml())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Machine) and self._native.hash() == other._native.hash()
@@ -79,7 +82,7 @@ class Machine:
         return f"<Machine {self.name}: {', '.join(self.processors)}>"
 
     def _repr_html_(self) -> str:
-        return f"<b>{self.name}</b>{self.memories._repr_html_()}"
+        return f"<b>{escape(self.name)}</b>{self.memories._repr_html_()}"
 
 
 def _machine_of(toml: str, name: str) -> Machine:
@@ -93,7 +96,9 @@ class Machines:
         """The machine of a file, or of a shipped name such as "hgx-h200". Raises InputError with the names."""
         if isinstance(name, Machine):
             return name
-        return Machine(_core.load_machine(os.fspath(name)))
+        if not isinstance(name, (str, os.PathLike)):
+            raise InputError("machine", shown(name), expected="a machine, its name or its file")
+        return Machine(_core.load_machine(path_of(name, "machine")))
 
     def names(self) -> list[str]:
         """The shipped machines, and those in the folder of $TILERAIL_TOPOLOGIES."""
@@ -109,13 +114,33 @@ class Machines:
         ``pcie``: a generation, 3 to 7, or a rate of 16 lanes. ``islands``: NVLink islands of equal size, joined by
         ``bridge``. ``per_uplink``: GPUs behind one PCIe switch. Raises InputError.
         """
-        return Machine(_core.design_machine(texts_of(
+        return Machine(_core.design_machine(texts_of(dict(
             gpus=gpus, kernels=kernels, name=name, sockets=sockets, islands=islands, per_uplink=per_uplink, pcie=pcie,
-            nvlink=nvlink, bridge=bridge, host_memory=host_memory, socket_link=socket_link)))
+            nvlink=nvlink, bridge=bridge, host_memory=host_memory, socket_link=socket_link))))
+
+    def import_(self, *, kernels: str, nvidia_smi: str | os.PathLike | None = None,
+                nccl: str | os.PathLike | None = None, nvbandwidth: str | os.PathLike | None = None,
+                p2p: str | os.PathLike | None = None, name: str | None = None, pcie: Value | None = None,
+                nvlink: Value | None = None, c2c: Value | None = None, host_memory: Value | None = None,
+                socket_link: Value | None = None) -> Machine:
+        """The machine that the output of another tool describes, as ``tilerail topo import`` makes it.
+
+        One file: the output of ``nvidia-smi topo -m``, of NCCL (NCCL_TOPO_DUMP_FILE), of ``nvbandwidth -j`` or of
+        p2pBandwidthLatencyTest. ``kernels``: the kind of GPU, such as "h200". The other arguments are figures that the
+        file lacks: rates of one direction, in GB/s or with a unit. Raises InputError; warns of unused data of the file.
+        """
+        files = dict(nvidia_smi=nvidia_smi, nccl=nccl, nvbandwidth=nvbandwidth, p2p=p2p)
+        paths = {tool: path_of(file, tool) for tool, file in files.items() if file is not None}
+        native, notes = _core.import_machine(paths | texts_of(dict(
+            kernels=kernels, name=name, pcie=pcie, nvlink=nvlink, c2c=c2c, host_memory=host_memory,
+            socket_link=socket_link)))
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return Machine(native)
 
     def from_toml(self, text: str, name: str = "text") -> Machine:
-        """The machine of a machine file's text; ``name`` is its place in errors."""
-        return Machine(_core.read_machine(text, name))
+        """The machine of a machine file's text; ``name`` is its place in errors. Raises InputError."""
+        return _machine_of(utf8(instance_of(text, str, "text", "a text"), "text"), text_of(name, "name"))
 
 
 machine = Machines()

@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import InputError
-from .frames import frame_of, frame_of_rows
+from .frames import arrow_of, frame_of, frame_of_rows
 from .machines import Machine, machine as machines
 from .problems import Problem
-from .texts import Value, options_of, text_of, texts_of
+from .texts import (Value, count_of, flag_of, instance_of, list_of, mapping_of, number_of, path_of, shown,
+                    text_of, texts_of, utf8)
 
 if TYPE_CHECKING:
     import numpy
     import pandas
+    import pyarrow
 
-Devices = str | Sequence[str | int]
+Devices = str | int | Sequence[str | int]
 
 _OWN_ARGUMENTS = frozenset(("gemm", "gemv", "dot", "axpy", "m", "n", "k", "dtype", "transa", "transb", "alpha", "beta",
                             "place", "lda", "ldb", "ldc", "topology", "devices", "policy", "tile", "effort"))
@@ -26,16 +29,15 @@ _OWN_ARGUMENTS = frozenset(("gemm", "gemv", "dot", "axpy", "m", "n", "k", "dtype
 
 def job_texts(problem: Problem, policy: str, effort: str | None, tile: Value | None, devices: Devices,
               options: Mapping[str, Value] | None) -> dict[str, str]:
-    if not isinstance(problem, Problem):
-        raise InputError(f"problem: {problem!r} is not a problem; expected the result of gemm(m, n, k) or another routine",
-                         "problem", repr(problem), expected="the result of gemm(m, n, k) or another routine")
-    for key in options or ():
-        if key in _OWN_ARGUMENTS:
-            raise InputError(f"options: '{key}' is not a field of policies; expected an argument of its own", "options",
-                             str(key), expected="an argument of its own")
-    if not isinstance(devices, str):
-        devices = ",".join(text_of(device, "devices") for device in devices)
-    return problem.texts | texts_of(policy=policy, effort=effort, tile=tile, devices=devices) | options_of(options)
+    """The arguments of ``plan`` by option of the command. Raises InputError."""
+    instance_of(problem, Problem, "problem", "the result of gemm(m, n, k) or another routine")
+    fields = mapping_of({} if options is None else options, "options")
+    for key in fields:
+        if utf8(instance_of(key, str, "options", "a field of policies"), "options") in _OWN_ARGUMENTS:
+            raise InputError("options", key, "is not a field of policies", "an argument of its own")
+    numbers = ",".join(text_of(device, "devices") for device in list_of(devices))
+    own = texts_of(dict(policy=policy, effort=effort, tile=tile, devices=numbers))
+    return problem.texts | own | {key: text_of(value, key) for key, value in fields.items()}
 
 
 class Plan:
@@ -55,6 +57,7 @@ class Plan:
 
     @property
     def policy(self) -> str:
+        """The preset, and "+field=value" for each option."""
         return self._native.policy
 
     @property
@@ -79,6 +82,7 @@ class Plan:
 
     @property
     def seconds_to_plan(self) -> float:
+        """Time spent on planning; 0 for a plan from a file."""
         return self._native.plan_s
 
     def __len__(self) -> int:
@@ -90,9 +94,8 @@ class Plan:
         return self._native.to_json()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the plan file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        """Writes the plan file, replacing an existing one as a whole. Raises InputError."""
+        _core.write_file(path_of(path, "path"), self.to_json())
 
     def __reduce__(self):
         return _plan_of, (self.to_json(), self.machine)
@@ -102,17 +105,20 @@ class Plan:
                 f"policy {self.policy}>")
 
 
-def _plan_of(json: str, machine: Machine, place: str = "plan") -> Plan:
-    return Plan(_core.read_plan(machine._native, json, place))
+def _plan_of(json: str, machine: Machine) -> Plan:
+    return Plan(_core.read_plan(machine._native, json))
 
 
 class Result:
-    """A plan's times: simulated, or measured on real memory."""
+    """A plan's times: simulated, or measured on real memory. Times in seconds, sizes in bytes."""
 
-    def __init__(self, native: _core.Result, plan: Plan, backend: str):
+    def __init__(self, native: _core.Result, plan: Plan):
         self._native = native
         self.plan = plan
-        self.backend = backend  #: "fluid" or "sim" (simulators), "host" or "cuda"
+
+    @cached_property
+    def _figures(self) -> dict[str, Any]:
+        return self._native.figures()
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -120,36 +126,54 @@ class Result:
         return self._native.summary()
 
     @property
+    def backend(self) -> str:
+        """ "fluid" or "sim" (simulators), "host" or "cuda"."""
+        return self._figures["backend"]
+
+    @property
+    def simulator(self) -> str | None:
+        """ "fluid" or "sim"; None for a measurement."""
+        return self.backend if self.backend in ("fluid", "sim") else None
+
+    @property
     def makespan(self) -> float:
         """Seconds from the first operation to the last result."""
-        return self.summary["makespan_s"]
+        return self._figures["makespan"]
 
     @property
     def tflops(self) -> float:
-        return self.summary["tflops"]
+        """Flops of the products / makespan / 10^12."""
+        return self._figures["tflops"]
 
     @property
     def bound(self) -> float:
         """Seconds that every plan takes at least on these processors (docs/model.md#bound)."""
-        return self.summary["bound_s"]
+        return self._figures["bound"]
 
     @property
     def bound_by(self) -> str:
         """The resource that explains most of the bound."""
-        return self.summary["bound_by"]
+        return self._figures["bound_by"]
 
     @property
     def bottleneck(self) -> str:
-        """The longest part of the critical path, such as "link host->gpu0"."""
-        path = self.summary["critical_path"]
-        return f"{path[0]['kind']} {path[0]['name']}".strip() if path else ""
+        """The largest share of the critical path, as in tables of sweeps: "kernels", "copies", "issue" or "waiting"."""
+        return self._figures["bottleneck"]
+
+    @property
+    def busiest(self) -> str:
+        """The longest part of the critical path, as in tables of sweeps: "link host->gpu0"; "" without operations."""
+        return self._figures["busiest"]
 
     @property
     def fits(self) -> bool:
         """Whether tiles and matrices fit in every memory."""
-        return all(memory["capacity_bytes"] is None or
-                   memory["matrix_bytes"] + memory["tile_bytes"] <= memory["capacity_bytes"]
-                   for memory in self.summary["memories"])
+        return self._figures["fits"]
+
+    @property
+    def energy(self) -> float | None:
+        """Joules of the processors in a call: counted if a run counted them, else modelled; None without watts."""
+        return self.summary.get("counted", self.summary).get("energy_j")
 
     @property
     def iterations(self) -> list[float]:
@@ -185,20 +209,42 @@ class Result:
     def timeline(self) -> pandas.DataFrame:
         """A row for each operation: the columns of docs/formats.md#timeline, times in seconds; ``attrs`` has the keys
         of the file's head, such as "policy"."""
-        return frame_of(self.columns(), self._native.timeline_facts())
+        return frame_of(*self._timeline)
 
-    def columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
-        """The timeline as NumPy arrays, for other libraries than pandas; a column of names is (codes, names)."""
+    @cached_property
+    def _timeline(self) -> tuple[dict, dict]:
         return self._native.timeline()
 
+    def columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
+        """The timeline as NumPy arrays, a value for each operation; a column of names is (codes, names).
+
+        ``arrow()`` has the same memory, and ``timeline`` for numbers.
+        """
+        return dict(self._timeline[0])
+
+    def arrow(self) -> pyarrow.Table:
+        """The timeline as a table of Arrow. Raises ImportError without pyarrow."""
+        return arrow_of(self._timeline[0])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """``polars.DataFrame(result)``, ``pyarrow.table(result)``: the timeline."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the timeline: .csv (docs/formats.md#timeline), or .json for Perfetto."""
-        text = self._native.trace_json() if os.fspath(path).endswith(".json") else self._native.timeline_csv()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        """Writes the timeline: .csv (docs/formats.md#timeline), or .json for Perfetto. Raises InputError."""
+        name = path_of(path, "path")
+        _core.write_file(name, self._native.trace_json() if name.endswith(".json") else self._native.timeline_csv())
+
+    @cached_property
+    def _text(self) -> str:
+        return self._native.text()
 
     def __str__(self) -> str:
-        return self._native.text()
+        return self._text
+
+    def __reduce__(self):
+        known = {"_figures": self._figures, "summary": self.summary, "_text": self._text}
+        return _result_of, (self.plan, self._native.timeline_csv(), known)
 
     def __repr__(self) -> str:
         return (f"<Result {self.backend}: makespan {self.makespan:.6g} s, {self.tflops:.4g} TFLOP/s, "
@@ -207,10 +253,16 @@ class Result:
 
     def _repr_html_(self) -> str:
         facts = {"makespan": f"{self.makespan * 1e3:.4g} ms", "TFLOP/s": f"{self.tflops:.4g}",
-                 "bound": f"{self.bound * 1e3:.4g} ms, {self.bound_by}", "bottleneck": self.bottleneck,
+                 "bound": f"{self.bound * 1e3:.4g} ms, {self.bound_by}", "bottleneck": f"{self.bottleneck}, {self.busiest}",
                  "plan": repr(self.plan)[1:-1], "by": self.backend}
-        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in facts.items())
+        rows = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in facts.items())
         return f"<table>{rows}</table>"
+
+
+def _result_of(plan: Plan, timeline_csv: str, known: dict[str, Any]) -> Result:
+    result = Result(_core.read_result(plan._native, timeline_csv), plan)
+    vars(result).update(known)
+    return result
 
 
 def plan(problem: Problem, machine: Machine | str, policy: str = "tilerail", *, effort: str | None = None,
@@ -223,13 +275,12 @@ def plan(problem: Problem, machine: Machine | str, policy: str = "tilerail", *, 
     ``plan_cache``: a file of ``tilerail tune``. Raises InputError.
     """
     texts = job_texts(problem, policy, effort, tile, devices, options)
-    return Plan(_core.plan(machines(machine)._native, texts, plan_cache))
+    return Plan(_core.plan(machines(machine)._native, texts, path_of(plan_cache, "plan_cache")))
 
 
 def load_plan(path: str | os.PathLike, machine: Machine | str) -> Plan:
-    """Reads a plan file for this machine. Raises InputError if it does not fit."""
-    with open(path, encoding="utf-8") as file:
-        return _plan_of(file.read(), machines(machine), os.fspath(path))
+    """Reads a plan file for this machine. Raises InputError, also if the plan does not fit the machine."""
+    return Plan(_core.load_plan(machines(machine)._native, path_of(path, "path")))
 
 
 def simulate(problem: Problem | Plan, machine: Machine | str | None = None, policy: str = "tilerail", *,
@@ -237,37 +288,38 @@ def simulate(problem: Problem | Plan, machine: Machine | str | None = None, poli
     """Predicts the times of a plan, or of the plan of a problem (arguments of ``plan``).
 
     ``simulator``: "fluid", which threads can use simultaneously, or "sim" (SimGrid); their times are equal to 1e-9.
+    Raises InputError, and HardwareError if this build has no SimGrid.
     """
     made = _plan_for(problem, machine, policy, given)
-    return Result(_core.simulate(made._native, simulator), made, simulator)
+    return Result(_core.simulate(made._native, text_of(simulator, "simulator")), made)
 
 
 def run(problem: Problem | Plan, machine: Machine | str | None = None, policy: str = "tilerail", *,
         backend: str = "host", iterations: int = 3, warmup: int = 1, seed: int = 1, check: bool = False,
-        **given) -> Result:
+        energy_seconds: float = 0.5, **given) -> Result:
     """Executes a plan, or the plan of a problem (arguments of ``plan``), on random matrices and measures it.
 
-    ``backend``: "host" (threads and memory of this computer) or "cuda". Raises HardwareError if it is missing.
+    ``backend``: "host" (threads and memory of this computer) or "cuda". ``energy_seconds``: GPUs count the energy of
+    calls for this long; 0: of none. Raises InputError, HardwareError if the backend is missing, ExecutionError.
     """
-    for name, count, least in (("iterations", iterations, 1), ("warmup", warmup, 0)):
-        if count < least:
-            raise InputError(f"{name}: '{count}' is out of range; expected at least {least}", name, str(count),
-                             expected=f"at least {least}")
-    if backend == "cuda":
+    counts = count_of(warmup, "warmup", 0), count_of(iterations, "iterations"), count_of(seed, "seed", 0, 2**64 - 1)
+    seconds = number_of(energy_seconds, "energy_seconds")
+    if not 0 <= seconds <= 3600:
+        raise InputError("energy_seconds", shown(seconds), "is out of range", "0 to 3600")
+    place = text_of(backend, "backend")
+    if place == "cuda":
         _core.load_gpu_part()
     made = _plan_for(problem, machine, policy, given)
-    return Result(_core.run(made._native, backend, warmup, iterations, seed, check), made, backend)
+    return Result(_core.run(made._native, place, *counts, flag_of(check, "check"), seconds), made)
 
 
 def _plan_for(problem: Problem | Plan, machine: Machine | str | None, policy: str, given: dict) -> Plan:
     if isinstance(problem, Plan):
         if machine is not None or policy != "tilerail" or given:
-            raise InputError("plan: is given with a machine or a policy; expected the plan alone", "plan",
-                             expected="the plan alone")
+            raise InputError("plan", None, "is given with a machine or a policy", "the plan alone")
         return problem
     if machine is None:
-        raise InputError("machine: is missing; expected a machine or its name", "machine",
-                         expected="a machine or its name")
+        raise InputError("machine", None, "is missing", "a machine or its name")
     return plan(problem, machine, policy, **given)
 
 
@@ -293,4 +345,6 @@ class Comparison:
 
 def compare(predicted: Result, measured: Result) -> Comparison:
     """Compares two results of one plan. Raises InputError if their plans differ."""
+    for name, result in (("predicted", predicted), ("measured", measured)):
+        instance_of(result, Result, name, "a result of simulate or run")
     return Comparison(_core.compare(predicted._native, measured._native))

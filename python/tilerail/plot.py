@@ -23,6 +23,7 @@ from . import _core
 from .errors import InputError
 from .frames import frame_of
 from .machines import Machine, machine as machines
+from .texts import path_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,7 @@ _TEXT, _GRID = "#30363d", "#d5d8dc"
 
 def read_timeline(path: str | os.PathLike) -> pandas.DataFrame:
     """A saved timeline (.csv) as ``Result.timeline`` has it."""
-    return frame_of(*_core.read_timeline(os.fspath(path)))
+    return frame_of(*_core.read_timeline(path_of(path, "timeline")))
 
 
 def _timeline_of(timeline: Timeline) -> pandas.DataFrame:
@@ -63,17 +64,17 @@ def _timeline_of(timeline: Timeline) -> pandas.DataFrame:
 
 def _table_of(table: Table, columns: tuple[str, ...]) -> pandas.DataFrame:
     """A table with at least these columns, and at least one row."""
-    place = "table" if isinstance(table, pandas.DataFrame) else os.fspath(table)
+    place = "table" if isinstance(table, pandas.DataFrame) else path_of(table, "table")
     if not isinstance(table, pandas.DataFrame):
         try:
             table = pandas.read_csv(place)
         except (OSError, ValueError) as error:
-            raise InputError(f"{place}: cannot be read: {error}", place=place) from None
+            raise InputError("", None, f"cannot be read: {error}", place=place) from None
     for column in columns:
         if column not in table:
-            raise InputError(f"{place}: column '{column}' is missing; expected a table of this kind", place=place)
+            raise InputError("", column, "is missing", "a table with this column", place)
     if table.empty:
-        raise InputError(f"{place}: has no rows; expected at least one", place=place)
+        raise InputError("", None, "has no rows", "at least one", place)
     return table
 
 
@@ -196,8 +197,7 @@ def compare(predicted: Timeline, measured: Timeline, axes: tuple[Axes, Axes] | N
     frames = [_timeline_of(predicted), _timeline_of(measured)]
     hashes = [frame.attrs["plan_hash"] for frame in frames]
     if hashes[0] != hashes[1]:
-        raise InputError(f"measured: '{hashes[1]}' is another plan than {hashes[0]}; expected timelines of one plan",
-                         "measured")
+        raise InputError("measured", hashes[1], f"is another plan than {hashes[0]}", "timelines of one plan")
     spans = [frame.end_s.max() for frame in frames]
     if axes is None:
         rows = sum(len(_rows_of(frame)) for frame in frames)
@@ -226,7 +226,7 @@ def sweep(table: Table, ax: Axes | None = None) -> Axes:
     table = _table_of(table, ("point", "machine", "makespan_s", "tflops", "bound_s"))
     done = table[table.makespan_s.notna()]
     if done.empty:
-        raise InputError("sweep: every point failed; expected a result", "sweep")
+        raise InputError("sweep", None, "every point failed", "a result")
     names = list(table.columns)
     keys = [name for name in names[names.index("point") + 1:names.index("machine")] if table[name].nunique() > 1]
     numbers = [key for key in keys if pandas.api.types.is_numeric_dtype(table[key])]
@@ -236,7 +236,7 @@ def sweep(table: Table, ax: Axes | None = None) -> Axes:
               for values in done[others].astype(object).to_numpy()]
     lines = list(done.groupby(numpy.array(series), sort=False))
     if len(lines) > MOST_LINES:
-        raise InputError(f"sweep: would have {len(lines)} lines; expected at most {MOST_LINES}", "sweep")
+        raise InputError("sweep", None, f"would have {len(lines)} lines", f"at most {MOST_LINES}")
     rates = any(key in _PROBLEM_KEYS for column in keys for key in column.split(" & "))
     scale, unit = _time_unit(done.makespan_s.max())
     ax = _axes(ax, 7.6, 4.6)
@@ -334,7 +334,7 @@ def _use_of(use: Result | Mapping[str, float] | None, machine: Machine) -> dict[
     table = use.links if hasattr(use, "links") else None
     shares = dict(use) if table is None else dict(zip(table.name, table.utilisation.fillna(0)))
     for name in sorted(shares.keys() - set(machine.links.name)):
-        raise InputError(f"use: '{name}' is not a link of {machine.name}; expected a result on this machine", "use")
+        raise InputError("use", name, f"is not a link of {machine.name}", "a result on this machine")
     return shares
 
 

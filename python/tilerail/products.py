@@ -4,84 +4,163 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib import import_module
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
 from typing import Any
+
+import numpy
 
 from . import _core
 from .errors import InputError
+from .texts import count_of, number_of, shown
 
-Array = Any  # NumPy, CuPy, PyTorch, JAX: anything with DLPack
+Array = Any  # NumPy, CuPy, PyTorch, JAX: anything with DLPack or __cuda_array_interface__
+
+_CUDA = 2  # of DLPack
+
+
+def _is_on_gpu(array: Array) -> bool:
+    if hasattr(array, "__dlpack_device__"):
+        return array.__dlpack_device__()[0] == _CUDA
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def _is_of(array: Array, *libraries: str) -> bool:
+    return type(array).__module__.split(".")[0] in libraries
+
+
+def _matrix(name: str, array: Array, written: bool = False) -> Array:
+    """The array, of a subclass of NumPy's arrays as a plain one. Raises InputError for other than two dimensions."""
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise InputError(name, None, "has a mask", "an array without one")
+    if written and _is_of(array, "jax", "jaxlib"):
+        raise InputError(name, None, "is an array of JAX, which cannot be written to", "another array, or none")
+    shape = getattr(array, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(array, "dtype"):
+        raise InputError(name, shown(array) if shape is None else str(shape), expected="an array of two dimensions")
+    return numpy.asarray(array) if isinstance(array, numpy.ndarray) else array
 
 
 def _new_c(a: Array, b: Array) -> tuple[Array, Callable[[Array], Array]]:
     """An array of m x n elements of A's type on A's device, and what makes it an array of A's library."""
     shape = (a.shape[0], b.shape[1])
-    library = type(a).__module__.split(".")[0]
-    if library == "torch":
+    if hasattr(a, "new_empty"):  # of PyTorch
         return a.new_empty(shape), _same
-    if library in ("jax", "jaxlib"):  # whose own arrays cannot be written to
-        import jax
-        return import_module("cupy" if _is_on_gpu(a) else "numpy").empty(shape, dtype=a.dtype), jax.dlpack.from_dlpack
-    return import_module(library).empty(shape, dtype=a.dtype), _same
+    library, device = _numpy_or_cupy(a)
+    with device:
+        result = library.empty(shape, a.dtype)
+    return result, _to_jax if _is_of(a, "jax", "jaxlib") else _same  # JAX's own arrays cannot be written to
+
+
+def _numpy_or_cupy(a: Array) -> tuple[ModuleType, AbstractContextManager]:
+    """The library that makes an array next to this one, and the device to do that on."""
+    if not _is_on_gpu(a):
+        return numpy, nullcontext()
+    try:
+        import cupy
+    except ImportError:
+        raise InputError("C", None, "is missing, and CuPy is not installed to make it", "an array") from None
+    return cupy, cupy.cuda.Device(a.__dlpack_device__()[1] if hasattr(a, "__dlpack_device__") else None)
+
+
+def _to_jax(array: Array) -> Array:
+    import jax
+
+    return jax.dlpack.from_dlpack(array)
 
 
 def _same(array: Array) -> Array:
     return array
 
 
-def _is_on_gpu(array: Array) -> bool:
-    cuda = 2  # of DLPack
-    return getattr(array, "__dlpack_device__", lambda: (0, 0))()[0] == cuda
+def _handle(stream: Any) -> int:
+    """The cudaStream_t of an integer or of an object of CUDA Python, CuPy or PyTorch; 0: none."""
+    if hasattr(stream, "__cuda_stream__"):
+        found = stream.__cuda_stream__
+        stream = (found() if callable(found) else found)[1]
+    for name in ("ptr", "cuda_stream"):
+        stream = getattr(stream, name, stream)
+    return 0 if stream is None else count_of(stream, "stream", 0, 2**64 - 1)
 
 
-def _checked(name: str, array: Array) -> Array:
-    if len(getattr(array, "shape", ())) != 2:
-        raise InputError(f"{name}: an array of two dimensions is expected", name, expected="an array of two dimensions")
-    return array
+def _threads(threads: int | None) -> int:
+    return len(os.sched_getaffinity(0)) if threads is None else count_of(threads, "threads", 1, 1024)
 
 
 def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
-             threads: int | None = None) -> Array:
-    """C = alpha A B + beta C, for 2-D arrays of one type: float64, float32, float16 or bfloat16.
+             threads: int | None = None, stream: Any = None) -> Array:
+    """C = alpha A B + beta C, for arrays of m x k, k x n and m x n elements of one type.
 
-    ``c``: an array that is overwritten, which must overlap no input; without it a new one is returned. Arrays are not
-    copied: rows or columns must be without gaps (slices and transposes are). Arrays on the host are multiplied by
-    ``threads`` (default: all cores); if an array is on a GPU, the GPUs of this computer multiply, and the call returns
-    after the result is stored. Raises InputError, and HardwareError if this build has no CUDA part.
+    The types are float64, float32, float16 and bfloat16. ``c``: an array that is overwritten, which must overlap no
+    input; without it a new one is returned. Arrays are not copied: rows or columns must be without gaps (slices and
+    transposes are). Arrays on the host are multiplied by ``threads`` (default: all cores); if an array is on a GPU, the
+    GPUs of this computer multiply. ``stream``: the CUDA stream whose earlier work comes first, as an integer or an
+    object of CUDA Python, CuPy or PyTorch; default: the default streams. The call returns after C is stored. Raises
+    InputError, HardwareError if this build has no CUDA part, ExecutionError.
     """
-    _checked("A", a), _checked("B", b)
-    if c is None and beta != 0:
-        raise InputError("beta: without C, 0 is expected", "beta", str(beta), expected="0 without C")
-    c, finished = _new_c(a, b) if c is None else (_checked("C", c), _same)
-    if any(_is_on_gpu(array) for array in (a, b, c)):
+    a, b = _matrix("A", a), _matrix("B", b)
+    scalars = number_of(alpha, "alpha"), number_of(beta, "beta")
+    if c is None and scalars[1] != 0:
+        raise InputError("beta", shown(beta), "has no C to be multiplied with", "0 without C")
+    result, finished = _new_c(a, b) if c is None else (c, _same)
+    target = _matrix("C", result, written=True)
+    if any(_is_on_gpu(array) for array in (a, b, target)):
         _core.load_gpu_part()
-    _core.multiply(a, b, c, float(alpha), float(beta), len(os.sched_getaffinity(0)) if threads is None else threads)
-    return finished(c)
+    _core.multiply(a, b, target, *scalars, _threads(threads), _handle(stream))
+    return finished(result)
 
 
 class Gemm:
-    """A product that is specified once and executed many times: ``product = Gemm(a, b)``, ``product.execute()``."""
+    """A product that is specified once, planned once and executed many times, as in nvmath-python:
+
+        with tilerail.Gemm(a, b) as product:
+            product.plan()
+            c = product.execute()
+
+    The arguments are those of ``tilerail.gemm`` for arrays.
+    """
 
     def __init__(self, a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
-                 threads: int | None = None):
-        self.a, self.b, self.c = _checked("A", a), _checked("B", b), None if c is None else _checked("C", c)
-        self.alpha, self.beta, self.threads = alpha, beta, threads
+                 threads: int | None = None, stream: Any = None):
+        self.a, self.b = _matrix("A", a), _matrix("B", b)
+        self.c = c if c is None else _matrix("C", c, written=True)
+        self.alpha, self.beta = number_of(alpha, "alpha"), number_of(beta, "beta")
+        self.threads, self.stream = threads, stream
+
+    def plan(self) -> None:
+        """Plans for threads, or opens the GPUs, so that the first execution need not. Raises the errors of ``execute``."""
+        target = _new_c(self.a, self.b)[0] if self.c is None else self.c
+        if any(_is_on_gpu(array) for array in (self.a, self.b, target)):
+            _core.load_gpu_part()
+        _core.prepare(self.a, self.b, target, self.alpha, self.beta, _threads(self.threads))
 
     def execute(self) -> Array:
-        """Runs the product and returns C, a new array if none was given. The first call plans; later ones do not."""
-        return multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads)
+        """Runs the product and returns C, a new array if none was given. Raises the errors of ``tilerail.gemm``."""
+        return multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads,
+                        stream=self.stream)
 
     def reset_operands(self, a: Array | None = None, b: Array | None = None, c: Array | None = None, *,
                        alpha: float | None = None, beta: float | None = None) -> None:
-        """Other arrays, of the same shapes and types, or other scalars, for later calls."""
+        """Other arrays, of the same shapes and types, or other scalars, for later calls. Raises InputError."""
         for name, new in (("a", a), ("b", b), ("c", c)):
-            old = getattr(self, name)
-            if new is None:
-                continue
-            if old is not None and (tuple(new.shape) != tuple(old.shape) or new.dtype != old.dtype):
-                raise InputError(f"{name.upper()}: {tuple(new.shape)} of {new.dtype} differs; expected "
-                                 f"{tuple(old.shape)} of {old.dtype}", name.upper(), str(tuple(new.shape)),
-                                 expected=f"{tuple(old.shape)} of {old.dtype}")
-            setattr(self, name, new)
-        self.alpha = self.alpha if alpha is None else alpha
-        self.beta = self.beta if beta is None else beta
+            if new is not None:
+                setattr(self, name, _alike(name.upper(), new, getattr(self, name)))
+        self.alpha = self.alpha if alpha is None else number_of(alpha, "alpha")
+        self.beta = self.beta if beta is None else number_of(beta, "beta")
+
+    def free(self) -> None:
+        """Forgets the arrays. ``execute`` needs others first."""
+        self.a = self.b = self.c = None
+
+    def __enter__(self) -> Gemm:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.free()
+
+
+def _alike(name: str, new: Array, old: Array | None) -> Array:
+    new = _matrix(name, new, written=name == "C")
+    if old is not None and (tuple(new.shape) != tuple(old.shape) or new.dtype != old.dtype):
+        raise InputError(name, f"{tuple(new.shape)} of {new.dtype}", "differs", f"{tuple(old.shape)} of {old.dtype}")
+    return new

@@ -16,7 +16,7 @@ from .frames import frame_of_rows
 from .machines import Machine, machine as machines
 from .plans import Devices, job_texts
 from .problems import Problem
-from .texts import Value, text_of
+from .texts import Value, count_of, flag_of, instance_of, list_of, mapping_of, number_of, shown, text_of, utf8
 
 if TYPE_CHECKING:
     import pandas
@@ -43,10 +43,10 @@ def _rows(sweep: _Sweep, numbers: list[int]) -> list[dict]:
 
 
 def _axis(key: str | tuple[str, ...], values: Value | Iterable[Value]) -> str:
-    keys = key if isinstance(key, str) else " & ".join(key)
+    keys = " & ".join(utf8(instance_of(part, str, "vary", "a key"), "vary") for part in list_of(key))
     if isinstance(values, str):
-        return f"{keys}={values}"
-    texts = [text_of(value, keys) for value in values]
+        return f"{keys}={utf8(values, keys)}"
+    texts = [text_of(value, keys) for value in list_of(values)]
     separator = ";" if any("," in text for text in texts) else ","
     return f"{keys}={separator.join(texts)}" + (separator if len(texts) == 1 and separator == ";" else "")
 
@@ -64,18 +64,18 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     cores. Each task has ``chunk`` points. If an executor breaks, the rest runs in threads, with a warning. Rows do not
     depend on the executor. A point without a result has a text in ``error``. Raises InputError before anything runs.
     """
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InputError("executor", shown(executor), expected="an executor of concurrent.futures")
     made = machines(machine)
     name = f"<{made.name}>"  # no file: its text goes to other processes
     texts = job_texts(problem, policy, effort, tile, devices, options) | {"topology": name}
-    task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in vary.items()),
+    task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in mapping_of(vary, "vary").items()),
                   made.to_toml())
     count = len(task.points())
-    if chunk is not None and chunk < 1:
-        raise InputError(f"chunk: '{chunk}' is out of range; expected at least 1", "chunk", str(chunk),
-                         expected="at least 1")
+    together = max(1, min(64, count // 32)) if chunk is None else count_of(chunk, "chunk")
     rows: list[dict | None] = [None] * count
     if executor is not None:
-        _fill(rows, task, executor, chunk or max(1, min(64, count // 32)))
+        _fill(rows, task, executor, together)
     if None in rows:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             _fill(rows, task, threads, 1)
@@ -89,7 +89,7 @@ def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int)
     try:
         for first in range(0, len(left), chunk):
             part = left[first:first + chunk]
-            parts[executor.submit(_rows, task, part)] = part
+            parts[_submitted(executor, task, part)] = part
         for future in as_completed(parts):
             for point, row in zip(parts[future], future.result()):
                 rows[point] = row
@@ -100,26 +100,47 @@ def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int)
             future.cancel()
 
 
+def _submitted(executor: Executor, task: _Sweep, part: list[int]) -> Future:
+    try:
+        return executor.submit(_rows, task, part)
+    except BrokenExecutor:
+        raise
+    except RuntimeError as error:  # it is shut down
+        raise InputError("executor", shown(executor), f"takes no tasks: {error}", "an executor that is open") from None
+
+
 def whatif(problem: Problem, machine: Machine | str, policy: str = "tilerail", *, effort: str | None = None,
            tile: Value | None = None, devices: Devices = "all", options: Mapping[str, Value] | None = None,
-           only: Iterable[str] = (), each: bool = False, threads: int | None = None) -> pandas.DataFrame:
+           only: str | Iterable[str] = (), each: bool = False, threads: int | None = None) -> pandas.DataFrame:
     """Makes each part of the machine faster and slower, plans again, and ranks the parts by the time saved.
 
-    A row for each change (docs/formats.md#what-if). ``only``: patterns of names, such as "link:gpu0->*"; ``each``:
-    equivalent parts one by one. Raises InputError.
+    A row for each change (docs/formats.md#what-if), times in seconds. ``only``: patterns of names, such as
+    "link:gpu0->*"; ``each``: equivalent parts one by one; ``threads``: default: all cores. Raises InputError.
     """
     made = machines(machine)
     texts = job_texts(problem, policy, effort, tile, devices, options)
-    return frame_of_rows(_core.what_if(made._native, texts, list(only), each, threads or os.cpu_count() or 1))
+    patterns = [utf8(instance_of(name, str, "only", "a pattern of names"), "only") for name in list_of(only)]
+    count = (os.cpu_count() or 1) if threads is None else count_of(threads, "threads")
+    return frame_of_rows(_core.what_if(made._native, texts, patterns, flag_of(each, "each"), count))
 
 
-def calibrate(*, devices: int | None = None, workers: int | None = None, seconds: float | None = None,
-              name: str | None = None) -> Machine:
-    """Measures the threads and the memory of this computer, as ``tilerail calibrate --backend host`` does.
+def calibrate(*, backend: str = "host", devices: int | None = None, workers: int | None = None,
+              seconds: float | None = None, name: str | None = None) -> Machine:
+    """Measures this computer, as ``tilerail calibrate`` does: its threads and memory, or with backend "cuda" its GPUs.
 
-    ``devices`` of ``workers`` threads each, for about ``seconds``. Uncertain results are warnings. Raises InputError.
+    ``devices`` (of ``workers`` threads each on the host), for about ``seconds``; ``name``: of the machine. Uncertain
+    results are warnings. Raises InputError, and HardwareError if there are no GPUs.
     """
-    native, uncertain = _core.calibrate_host(devices, workers, seconds, name)
+    if not isinstance(backend, str) or backend not in ("host", "cuda"):
+        raise InputError("backend", shown(backend), "is not a backend to calibrate", '"host" or "cuda"')
+    if backend == "cuda":
+        if workers is not None:
+            raise InputError("workers", shown(workers), "has no meaning with GPUs", 'backend "host"')
+        _core.load_gpu_part()
+    counts = [None if count is None else count_of(count, what)
+              for count, what in ((devices, "devices"), (workers, "workers"))]
+    native, uncertain = _core.calibrate(backend, *counts, None if seconds is None else number_of(seconds, "seconds"),
+                                        None if name is None else text_of(name, "name"))
     for text in uncertain:
         warnings.warn(text, stacklevel=2)
     return Machine(native)

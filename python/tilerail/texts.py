@@ -1,28 +1,110 @@
-"""Values as the texts of options, which errors show as the caller gave them."""
+"""Checks of arguments: the texts, numbers and lists that the native module takes. All raise InputError."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
 
 from .errors import InputError
 
 Value = str | int | float
 
 
+def shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # of objects with a repr of their own, and of integers with thousands of digits
+        return f"<{type(value).__name__}>"
+
+
+def utf8(text: str, subject: str) -> str:
+    """The text, which must not have surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(subject, text, "is not UTF-8") from None
+    return text
+
+
 def text_of(value: Value, subject: str) -> str:
-    """Raises InputError for values other than texts and numbers."""
-    if isinstance(value, (str, float)) and not isinstance(value, bool):
-        return str(value) if isinstance(value, str) else repr(float(value))
-    if hasattr(value, "__index__") and not isinstance(value, bool):  # also integers of NumPy
-        return str(value.__index__())
-    raise InputError(f"{subject}: {value!r} is not a text or a number", subject, repr(value),
-                     expected="a text or a number")
+    """A text, or a number as a text."""
+    if isinstance(value, str):
+        return utf8(str(value), subject)
+    number = _integer(value)
+    if number is not None and number.bit_length() <= 64:
+        return str(number)
+    real = _real(value)
+    if number is None and real is not None:
+        return repr(real)
+    raise InputError(subject, shown(value), expected="a text or a number")
 
 
-def texts_of(**values: Value | None) -> dict[str, str]:
+def _integer(value: Any) -> int | None:
+    """Integers of Python and NumPy, but no bool."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
+def _real(value: Any) -> float | None:
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
+    except OverflowError:
+        return None
+
+
+def texts_of(values: Mapping[str, Value | None]) -> dict[str, str]:
     """Without values that are None."""
     return {key: text_of(value, key) for key, value in values.items() if value is not None}
 
 
-def options_of(options: Mapping[str, Value] | None) -> dict[str, str]:
-    return {key: text_of(value, key) for key, value in (options or {}).items()}
+def list_of(values: Any) -> list:
+    """The elements of a list; a text or a number is a list of one."""
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+        return list(values)
+    return [values]
+
+
+def mapping_of(values: Any, subject: str) -> Mapping:
+    if isinstance(values, Mapping):
+        return values
+    raise InputError(subject, shown(values), expected="a dictionary")
+
+
+def count_of(value: int, subject: str, least: int = 1, most: int = 2**31 - 1) -> int:
+    """An integer in a range."""
+    number = _integer(value)
+    if number is None:
+        raise InputError(subject, shown(value), expected="an integer")
+    if not least <= number <= most:
+        raise InputError(subject, shown(number), "is out of range", f"{least} to {most}")
+    return number
+
+
+def number_of(value: float, subject: str) -> float:
+    number = _real(value)
+    if number is None:
+        raise InputError(subject, shown(value), expected="a number")
+    return number
+
+
+def flag_of(value: bool, subject: str) -> bool:
+    return instance_of(value, bool, subject, "True or False")
+
+
+def path_of(path: str | os.PathLike, subject: str) -> str:
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        raise InputError(subject, shown(path), expected="a name of a file") from None
+    return utf8(os.fsdecode(name), subject)
+
+
+def instance_of(value: Any, kind: type, subject: str, expected: str) -> Any:
+    if isinstance(value, kind):
+        return value
+    raise InputError(subject, shown(value), expected=expected)

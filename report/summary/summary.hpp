@@ -41,6 +41,7 @@ struct Summary {
     std::optional<double> capacity_bytes{};  // absent: unbounded
 
     double bytes() const { return double(peak_bytes) + matrix_bytes; }
+    bool fits() const { return !capacity_bytes || bytes() <= *capacity_bytes; }
   };
   /// Use of a resource: utilisation of a link or a group, share of time with kernels of a
   /// device.

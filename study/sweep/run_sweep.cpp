@@ -96,7 +96,7 @@ Columns<SweepRow> columns_of(const Sweep& sweep) {
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
                                 const Workers& workers) {
   std::vector<SweepRow> rows(sweep.points());
-  UnchangedPlans plans;
+  UnchangedPlans plans{machines};
   in_parallel(workers, rows.size(), [&](size_t point) {
     rows[point] = run_point(sweep, machines, plans, point);
   });

@@ -48,9 +48,6 @@ struct Sweep {
 /// Parses the axes with parse_axis().
 Sweep sweep_of(JobText base, const std::vector<std::string>& axes);
 
-/// The machines in a sweep, without its settings, by their text.
-using Machines = std::map<std::string, Topology>;
-
 /// Loads the machines and checks the base, and every value of each axis with the first
 /// values of the other axes. Throws InputError, at the axis if its key or value is
 /// invalid.

@@ -189,11 +189,11 @@ class Import(CommandTest):
             self.assert_refused(["topo", "import", option, "text.txt", "--kernels", "h200", "-o", "m.toml"], "text.txt:1")
             self.assert_refused(["topo", "import", option, "no.txt", "--kernels", "h200"], "no.txt")
         self.assert_refused(["topo", "import", "--kernels", "h200"],
-                            "topo import: is missing; expected one of --nvidia-smi, --nccl, --nvbandwidth and --p2p")
+                            "file: is missing; expected one file of nvidia-smi, nccl, nvbandwidth or p2p")
         self.assert_refused(["topo", "import", "--nccl", "text.txt"],
                             "--kernels: is missing; expected the kind of GPU, such as h200")
         self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"],
-                            "is given together with --nvidia-smi; expected one of")
+                            "is given together with nvidia-smi; expected one file of")
         seed = ["topo", "import", "--nccl", self.SEEDS / "nccl.xml", "--kernels", "h200"]
         self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
         self.assert_refused([*seed, "--kernels", "h300"], "--kernels")

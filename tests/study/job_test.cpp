@@ -103,6 +103,12 @@ TEST(UnchangedPlans, AreMadeOnceAndOnlyIfTheJobCanRun) {
   EXPECT_EQ(
       content_hash(*plan),
       content_hash(plan_job(job(upgrade, {}).machine.load(), job(upgrade, {})).plan));
+  JobText unnamed = job(upgrade, {});
+  unnamed.machine.topology = "<no file>";
+  EXPECT_EQ(plans.find(unnamed), nullptr);
+  UnchangedPlans known{{{"<no file>", job(upgrade, {}).machine.load()}}};
+  ASSERT_NE(known.find(unnamed), nullptr);
+  EXPECT_EQ(content_hash(*known.find(unnamed)), content_hash(*plan));
   JobText absent = job(upgrade, {});
   absent.machine.devices = "7";
   EXPECT_EQ(plans.find(absent), nullptr);

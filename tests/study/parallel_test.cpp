@@ -15,7 +15,7 @@ namespace tilerail::study {
 namespace {
 
 TEST(Parallel, EachTaskIsDoneOnceAndCounted) {
-  for (const size_t count : {1, 3, 200}) {
+  for (const size_t count : {size_t{1}, size_t{3}, size_t{200}, size_t{1} << 50}) {
     std::array<std::atomic<int>, 150> done{};
     std::vector<size_t> ended;
     const auto note = [&](size_t so_many, size_t all) {
