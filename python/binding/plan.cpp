@@ -182,15 +182,15 @@ nb::object compared(const JobResult& predicted, const JobResult& measured) {
   return python_of(Json::parse(to_json(compare(predicted.timeline, measured.timeline))));
 }
 
-study::RunSettings settings_of(int warmup, int iterations, uint64_t seed, bool check,
-                               double energy_seconds) {
+JobResult run(const Job& job, const std::string& backend, int warmup, int iterations,
+              uint64_t seed, bool check, double energy_seconds) {
   study::RunSettings settings;
   settings.warmup = warmup;
   settings.iterations = iterations;
   settings.seed = seed;
   settings.check = check;
   settings.energy_seconds = energy_seconds;
-  return settings;
+  return study::run_job(job, backend, settings);
 }
 
 }  // namespace
@@ -234,14 +234,7 @@ void add_plan(nb::module_& module) {
   module.def("read_plan", read_plan, Unlocked{});
   module.def("read_result", read_result, Unlocked{});
   module.def("simulate", study::simulate_job, Unlocked{});
-  module.def(
-      "run",
-      [](const Job& job, const std::string& backend, int warmup, int iterations,
-         uint64_t seed, bool check, double energy_seconds) {
-        return study::run_job(
-            job, backend, settings_of(warmup, iterations, seed, check, energy_seconds));
-      },
-      Unlocked{});
+  module.def("run", run, Unlocked{});
   module.def("compare", compared);
   module.def("read_timeline", read_timeline);
   module.def("write_file", write_file, Unlocked{});
