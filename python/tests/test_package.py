@@ -36,6 +36,15 @@ class MachineTest(unittest.TestCase):
         self.assertEqual(machine.processors, ["gpu0", "gpu1", "gpu2", "gpu3"])
         self.assertIn(450e9, set(machine.links.bandwidth_bytes_per_s))
 
+    def test_output_of_other_tools_is_a_machine(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "topo.txt"
+            file.write_text("\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+                            "GPU0\t X \tNV4\t0-15\t0\t\tN/A\nGPU1\tNV4\t X \t0-15\t0\t\tN/A\n")
+            machine = tr.machine.import_(nvidia_smi=file, kernels="h200", name="node", nvlink=25)
+        self.assertEqual((machine.name, machine.processors), ("node", ["gpu0", "gpu1"]))
+        self.assertEqual(machine.links.set_index("name").bandwidth_bytes_per_s["gpu0->gpu1"], 4 * 25e9)
+
     def test_files_and_pickles_keep_it(self):
         machine = tr.machine("summit-node").set("memory:gpu0.capacity", "1 GB")
         with tempfile.TemporaryDirectory() as folder:
