@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <memory>
-#include <optional>
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/topo_actions.hpp"
@@ -12,7 +9,6 @@
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "model/base/error.hpp"
-#include "model/base/files.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
