@@ -93,9 +93,9 @@ int parse_and_run(int argc, char** argv) {
   bool verbose = false;
   root.add_flag("-v,--verbose", verbose, "Log actions on stderr");
   const std::vector<Command> commands{
-      add_topo(root),       add_plan(root),    add_simulate(root),  add_predict(root),
-      add_run(root),        add_compare(root), add_calibrate(root), add_policies(root),
-      add_experiment(root), add_whatif(root),  add_sweep(root),     add_tune(root)};
+      add_topo(root),   add_plan(root),    add_simulate(root),  add_predict(root),
+      add_run(root),    add_compare(root), add_calibrate(root), add_policies(root),
+      add_whatif(root), add_sweep(root),   add_tune(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -7,9 +7,9 @@ PAGE is README.md, docs/tutorial.md or docs/design.md, for example; the default 
 A command is an indented line that starts with "$ ", continued in lines that start with "> ". The lines below it, up to
 the next command or the end of the block, are its output, with "..." for omitted lines. A command without output lines
 is only run. The commands of a page run one after another in an empty folder. A figure of the page that a command draws
-under the same name is compared with the page's file. Prints the changed lines of each command (- the page, + the
-command), and the lines of text with numbers that no output of the page contains any more. --update also writes the new
-lines and figures into the page; the text is not changed.
+under the same name is compared with the page's file. `python` is the interpreter of this script. Prints the changed
+lines of each command (- the page, + the command), and the lines of text with numbers that no output of the page
+contains any more. --update also writes the new lines and figures into the page; the text is not changed.
 
 The comparison is exact except for
   * times of planning and simulating (VOLATILE);
@@ -169,7 +169,8 @@ class Session:
     def __init__(self, folder):
         self.folder, self.measured_files = folder, set()
         program = pathlib.Path(os.environ.get("TILERAIL") or shutil.which("tilerail") or "tilerail").resolve()
-        self.environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "MPLBACKEND": "Agg",
+        package = os.pathsep.join([str(program.parent / "python"), os.environ.get("PYTHONPATH", "")])
+        self.environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": package,
                             "TILERAIL_TOPOLOGIES": str(ROOT / "topologies")}
 
     def is_measured(self, text):
@@ -187,6 +188,7 @@ class Session:
                 shutil.copy(ROOT / path, self.folder / name)
         for slow, quick in QUICK.items():
             text = text.replace(slow, quick)
+        text = text.replace("python -m", f"{sys.executable} -m")
         done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=3600, check=False)
         if done.returncode != (NO_HARDWARE if "--backend cuda" in text and done.returncode else 0):

@@ -9,7 +9,7 @@ tilerail_packages=(
   libfmt-dev libnlopt-cxx-dev coinor-libclp-dev libsimgrid-dev libopenblas-dev
   libcli11-dev libspdlog-dev                                                        # the command
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev                      # tests and benchmarks
-  python3 python3-matplotlib                                                        # figures
+  python3                                                                           # scripts and tests
 )
 
 # missing_packages PACKAGE...: prints packages that are not installed.

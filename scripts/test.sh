@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-setup "${setup_options[@]}" python3-dev python3-venv python3-pandas python3-distributed python3-mpi4py openmpi-bin
+setup "${setup_options[@]}" python3-dev python3-venv python3-pandas python3-matplotlib python3-distributed python3-mpi4py openmpi-bin
 python=$(python_tools build/python-tools)
 build_preset "$preset" -DTILERAIL_TESTS=ON ${python:+"-DPython_EXECUTABLE=$PWD/$python"}
 ctest --preset "$preset" --parallel "$(nproc)" "${ctest_options[@]}"

@@ -36,7 +36,6 @@ Command add_run(CLI::App& root);
 Command add_compare(CLI::App& root);
 Command add_calibrate(CLI::App& root);
 Command add_policies(CLI::App& root);
-Command add_experiment(CLI::App& root);
 Command add_whatif(CLI::App& root);
 Command add_sweep(CLI::App& root);
 Command add_tune(CLI::App& root);

@@ -10,7 +10,7 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
 #include "model/base/error.hpp"
-#include "study/sweep/sweep.hpp"
+#include "study/sweep/sweep_figure.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -27,6 +27,7 @@ Examples:
 struct SweepOptions {
   study::JobText job;
   std::vector<std::string> vary;
+  std::string figure;
   StudyOptions study;
 };
 
@@ -46,8 +47,9 @@ std::string place_note(const study::Sweep& sweep, const study::Machines& machine
 }
 
 int run_sweep(const SweepOptions& options) {
-  StudyOutputs outputs{options.study};
+  StudyOutputs outputs{options.study, options.figure};
   const study::Sweep sweep = study::sweep_of(options.job, options.vary);
+  if (!options.figure.empty()) study::require_figure(sweep);
   const study::Machines machines = study::check_sweep(sweep);
   const StopRequest stop;
   const auto rows = run(sweep, options.study.jobs, machines, stop);
@@ -57,11 +59,12 @@ int run_sweep(const SweepOptions& options) {
   const std::string progress =
       fmt::format("after {} of {} points", rows.size(), sweep.points());
   if (rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
+  const bool has_figure = !options.figure.empty() && any && is_whole;
   const bool has_reader =
       is_whole || (options.study.csv.empty() && options.study.json.empty());
   outputs.write(study::columns_of(sweep).json_rows(rows),
-                any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
-                has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
+                has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "",
+                has_figure ? study::sweep_svg(sweep, rows) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");
   if (!any)
     throw fault_of("", fmt::format("all {} points failed, the first with: {}",
@@ -79,8 +82,10 @@ Command add_sweep(CLI::App& root) {
         OptionGroup{app, "SWEEP"}.add(
             "--vary", "KEY=VALUES", options.vary,
             "Keys with several values; keys joined by & take the same");
-        OptionGroup output{app, "OUTPUT"};
-        options.study.add_to(app, output, "Times or rates over the varied keys");
+        const OptionGroup output{app, "OUTPUT"};
+        options.study.add_to(app, output);
+        output.add("--figure", "FILE", options.figure,
+                   "Times or rates over the varied keys, as .svg");
       });
 }
 

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <memory>
-#include <optional>
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/topo_actions.hpp"
@@ -11,9 +8,7 @@
 #include "cli/options/options.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
-#include "cli/output/painter.hpp"
 #include "model/base/error.hpp"
-#include "model/base/files.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
@@ -28,14 +23,13 @@ constexpr const char* topo_footer = R"(Examples:
   tilerail topo list
   tilerail topo show clx-ai
   tilerail topo show clx-ai --link-map clx-ai.csv
-  tilerail topo show clx-ai --graph clx-ai.svg
   tilerail topo show clx-ai --flat > my-machine.toml
   tilerail topo new --gpus 16 --islands 2 --nvlink 450 --bridge 100 --kernels h200 -o my-machine.toml
   tilerail topo validate my-machine.toml)";
 
 struct TopoOptions {
   study::MachineText machine;
-  std::string link_map, graph, timeline;
+  std::string link_map;
   bool flat = false;
   CLI::App *list = nullptr, *show = nullptr, *validate = nullptr;
   std::vector<Command> others;
@@ -56,31 +50,10 @@ int list_machines() {
   return exit_ok;
 }
 
-/// Colours links by their use in the result of --timeline, if given.
-std::string figure_of(const Topology& topology, const TopoOptions& options,
-                      const Painter& painter) {
-  if (const size_t memories = topology.description().memories.size();
-      memories > most_in_tables)
-    throw fault_of("graph", fmt::format("{} has {} memories", topology.name(), memories),
-                   fmt::format("at most {}", most_in_tables));
-  std::vector<std::string> command{"machine"};
-  if (!options.timeline.empty())
-    command.insert(command.end(), {"--timeline", options.timeline});
-  return painter.draw(command, {graph_json(topology)}, options.graph);
-}
-
 int show(const TopoOptions& options) {
   OutputSet files;
   files.expect(options.link_map, "--link-map");
-  files.expect(options.graph, "--graph");
-  std::optional<Painter> painter;
-  if (!options.graph.empty()) {
-    check_extension(options.graph, "--graph", figure_extensions);
-    painter.emplace("--graph");
-  }
-  check_to_be_read(options.timeline);
   const Topology topology = options.machine.load();
-  if (painter) files.add(options.graph, figure_of(topology, options, *painter));
   if (!options.link_map.empty())
     files.add(options.link_map, study::link_map_csv(topology));
   files.finish(options.flat ? to_toml(topology.description()) : describe(topology));
@@ -125,13 +98,6 @@ Command add_topo(CLI::App& root) {
   const OptionGroup output{*options->show, "OUTPUT"};
   output.flag("--flat", options->flat,
               "The machine as a file without templates, ranges and includes");
-  CLI::Option* const graph =
-      output.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
-  output
-      .add("--timeline", "RESULT", options->timeline,
-           "Colour the links of --graph by their use: the --json or the .csv timeline of "
-           "simulate or run")
-      ->needs(graph);
   output.add("--link-map", "FILE", options->link_map,
              "Pairs of memories and their slowdowns as CSV into a file, or - for stdout");
   options->others = {add_topo_new(*app), add_topo_import(*app), add_topo_export(*app)};

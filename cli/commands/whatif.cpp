@@ -16,7 +16,7 @@ names differ only in numbers.
 A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency, issue, with * ? and
 [0-3] as in a shell.
 Examples:
-  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --figure tornado.svg
+  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --csv whatif.csv
   tilerail whatif --gemm 8K --dtype bf16 --topology clx-ai --only 'link:gpu0->*' --each)";
 
 struct WhatIfOptions {
@@ -34,8 +34,7 @@ int run_whatif(const WhatIfOptions& options) {
     return study::what_if(machine, options.job, options.selection,
                           options.study.jobs.workers(progress));
   }();
-  outputs.write(study::columns_of(what).json_rows(what.rows), {"tornado"},
-                places + to_text(what));
+  outputs.write(study::columns_of(what).json_rows(what.rows), places + to_text(what));
   return exit_ok;
 }
 
@@ -50,8 +49,7 @@ Command add_whatif(CLI::App& root) {
         group.flag("--each", options.selection.each,
                    "Each part alone, even if others are equivalent");
         group.add("--only", "PATTERN", options.selection.only, "Only parts of this name");
-        OptionGroup output{app, "OUTPUT"};
-        options.study.add_to(app, output, "Savings and costs of each part as a tornado");
+        options.study.add_to(app, {app, "OUTPUT"});
       });
 }
 

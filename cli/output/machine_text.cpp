@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "model/base/indices.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/figures.hpp"
 #include "model/machine/machine_facts.hpp"
@@ -262,26 +261,6 @@ std::string bisection_text(const Topology& topology) {
       gigabytes(cut->both));
 }
 
-std::string bound_text(const CapacityGroup& group) {
-  std::string both =
-      group.both_busy ? text_of(group.both_busy->saturated()) + " both ways" : "";
-  if (!group.capacity) return both;
-  return text_of(group.capacity->saturated()) + (both.empty() ? "" : ", " + both);
-}
-
-Json node_json(const Topology& topology, const Vertex& vertex) {
-  constexpr const char* kinds[] = {"host", "gpu", "switch"};
-  Json json{
-      {"name", vertex.name}, {"kind", kinds[int(vertex.kind)]}, {"lines", Json::array()}};
-  const auto memory = topology.find_memory(vertex.name);
-  if (!memory) return json;
-  if (!topology.is_host(*memory))
-    json["lines"].push_back(topology.kernels_of(*memory).name);
-  if (const auto capacity = topology.memory(*memory).capacity)
-    json["lines"].push_back(bytes_text(capacity->value));
-  return json;
-}
-
 }  // namespace
 
 std::string describe(const Topology& topology) {
@@ -307,29 +286,6 @@ std::string brief_text(const Topology& topology) {
                      counted(topology.hosts().size(), "host"),
                      counted(topology.gpus().size(), "GPU"), fmt::join(kernels, ", "),
                      topology.description().description);
-}
-
-std::string graph_json(const Topology& topology) {
-  const auto& vertices = topology.description().vertices;
-  Json json{{"name", topology.name()},
-            {"vertices", Json::array()},
-            {"links", Json::array()},
-            {"groups", Json::array()}};
-  for (const Vertex& vertex : vertices)
-    json["vertices"].push_back(node_json(topology, vertex));
-  for (const Link& link : topology.links())
-    json["links"].push_back({{"name", link.name},
-                             {"from", vertices[link.from.index()].name},
-                             {"to", vertices[link.to.index()].name},
-                             {"bandwidth", link.bandwidth.value}});
-  for (const CapacityGroup& group : topology.groups()) {
-    Json links = Json::array();
-    for (const auto* side : {&group.forward, &group.backward})
-      for (const LinkId link : *side) links.push_back(topology.link(link).name);
-    json["groups"].push_back(
-        {{"name", group.name}, {"bound", bound_text(group)}, {"links", links}});
-  }
-  return json.dump();
 }
 
 }  // namespace tilerail::cli

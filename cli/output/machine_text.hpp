@@ -6,7 +6,7 @@
 
 namespace tilerail::cli {
 
-/// The largest number of memories for tables and figures: larger ones are unreadable and
+/// The largest number of memories for tables of pairs: larger ones are unreadable and
 /// take minutes.
 inline constexpr size_t most_in_tables = 128;
 
@@ -16,8 +16,5 @@ std::string describe(const Topology& topology);
 
 /// One line for `topo list`: the parts of the machine.
 std::string brief_text(const Topology& topology);
-
-/// Nodes, links and groups as JSON, for the Python package's figure.
-std::string graph_json(const Topology& topology);
 
 }  // namespace tilerail::cli

@@ -2,6 +2,7 @@
 
 #include "cli/options/option_group.hpp"
 #include "cli/output/progress.hpp"
+#include "report/figure/gantt.hpp"
 #include "report/timeline/timeline_csv.hpp"
 
 namespace tilerail::cli {
@@ -15,7 +16,7 @@ void OutputOptions::add_to(CLI::App& app, TraceKind kind) {
     group.add("--trace", "FILE", traces,
               "Both timelines in one trace .json (Perfetto, Chrome)");
   }
-  group.add("--gantt", "FILE", gantts, "Figure as .png or .svg");
+  group.add("--gantt", "FILE", gantts, "Figure as .svg");
 }
 
 Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{options} {
@@ -28,11 +29,10 @@ Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{option
     files_.expect(path, option);
   }
   for (const std::string& path : options.gantts) {
-    check_extension(path, "--gantt", figure_extensions);
+    check_figure(path, "--gantt");
     files_.expect(path, "--gantt");
   }
   files_.expect(options.json, "--json");
-  if (!options.gantts.empty()) painter_.emplace("--gantt");
 }
 
 void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text,
@@ -41,11 +41,9 @@ void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::stri
   for (const std::string& path : options_.traces)
     files_.add(path, path.ends_with(".csv") ? to_csv(*timelines.front().timeline)
                                             : to_chrome_json(timelines));
-  for (const std::string& path : options_.gantts) {
-    std::vector<std::string> tables;
-    for (const NamedTimeline& named : timelines)
-      tables.push_back(to_csv(*named.timeline));
-    files_.add(path, painter_->draw({"gantt"}, tables, path));
+  if (!options_.gantts.empty()) {
+    const std::string figure = gantt_svg(timelines);
+    for (const std::string& path : options_.gantts) files_.add(path, figure);
   }
   files_.add(options_.json, json);
   files_.finish(text);

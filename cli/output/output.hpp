@@ -1,12 +1,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/output/output_set.hpp"
-#include "cli/output/painter.hpp"
 #include "report/trace/trace.hpp"
 
 namespace tilerail::cli {
@@ -37,7 +35,6 @@ class Outputs {
  private:
   const OutputOptions& options_;
   OutputSet files_;
-  std::optional<Painter> painter_;
 };
 
 }  // namespace tilerail::cli

@@ -1,9 +1,12 @@
 #include "cli/output/output_set.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "model/base/error.hpp"
@@ -22,6 +25,20 @@ void print(std::string_view text) {
   if (written == text.size() && std::fflush(stdout) == 0) return;
   throw fault_of("standard output",
                  "could not be written: " + std::generic_category().message(errno));
+}
+
+void check_extension(const std::string& path, const std::string& option,
+                     const std::vector<std::string>& known) {
+  const std::string extension = std::filesystem::path{path}.extension().string();
+  if (std::ranges::find(known, extension) == known.end())
+    throw InputError{option, path, "has an unknown extension",
+                     fmt::format("one of: {}", fmt::join(known, ", "))};
+}
+
+void check_figure(const std::string& path, const std::string& option) {
+  if (!path.ends_with(".svg"))
+    throw InputError{option, path, "has an unknown extension",
+                     ".svg; 'python -m tilerail' draws .png and .pdf from saved files"};
 }
 
 void OutputSet::expect(const std::string& path, const std::string& option) {

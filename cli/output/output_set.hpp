@@ -13,6 +13,12 @@ namespace tilerail::cli {
 /// Writes to stdout. Throws InputError after an incomplete write, as on a full device.
 void print(std::string_view text);
 
+/// Throws InputError "OPTION: ..." unless the name has one of these extensions.
+void check_extension(const std::string& path, const std::string& option,
+                     const std::vector<std::string>& known);
+/// The same for figures: .svg.
+void check_figure(const std::string& path, const std::string& option);
+
 /// Files that are written all or none. Without finish(), no file remains. The paths "-"
 /// and any other name of stdout mean stdout, "" means no output.
 class OutputSet {

@@ -17,31 +17,27 @@ study::Workers JobsOption::workers(Progress& progress) const {
           [&](size_t done, size_t all) { progress.show(done, all); }};
 }
 
-void StudyOptions::add_to(CLI::App& app, OptionGroup& group,
-                          const std::string& figure_help) {
+void StudyOptions::add_to(CLI::App& app, const OptionGroup& group) {
   group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
-  group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
   group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
   jobs.add_to(app);
 }
 
-StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
+StudyOutputs::StudyOutputs(const StudyOptions& options, const std::string& figure)
+    : options_{options}, figure_{figure} {
   files_.expect(options.csv, "--csv");
   files_.expect(options.json, "--json");
-  if (options.figure.empty()) return;
-  check_extension(options.figure, "--figure", figure_extensions);
-  files_.expect(options.figure, "--figure");
-  painter_.emplace("--figure");
+  if (figure.empty()) return;
+  check_figure(figure, "--figure");
+  files_.expect(figure, "--figure");
 }
 
-void StudyOutputs::write(const Json& rows, const Words& command,
-                         const std::string& text) {
-  const std::string csv = csv_table(rows);
-  files_.add(options_.csv, csv);
+void StudyOutputs::write(const Json& rows, const std::string& text,
+                         const std::string& svg) {
+  files_.add(options_.csv, csv_table(rows));
   files_.add(options_.json, json_table(rows));
+  if (!svg.empty()) files_.add(figure_, svg);
   files_.finish(text);
-  if (painter_ && !command.empty())
-    StagedFile{options_.figure, painter_->draw(command, {csv}, options_.figure)}.commit();
 }
 
 }  // namespace tilerail::cli

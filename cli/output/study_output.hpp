@@ -1,13 +1,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
-#include "cli/output/painter.hpp"
 #include "cli/output/progress.hpp"
 #include "model/base/table.hpp"
 #include "study/parallel.hpp"
@@ -23,32 +20,28 @@ struct JobsOption {
   study::Workers workers(Progress& progress) const;
 };
 
-/// --csv --json --figure --jobs: options of commands that plan and simulate many times.
+/// --csv --json --jobs: options of commands that plan and simulate many times.
 struct StudyOptions {
-  std::string csv, json, figure;
+  std::string csv, json;
   JobsOption jobs;
 
-  void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
+  void add_to(CLI::App& app, const OptionGroup& group);
 };
 
 /// The output files of these commands, all or none. Construct it before any work.
 class StudyOutputs {
  public:
-  /// Throws InputError "OPTION: ...".
-  explicit StudyOutputs(const StudyOptions& options);
+  /// `figure`: its file, or "". Throws InputError "OPTION: ...".
+  explicit StudyOutputs(const StudyOptions& options, const std::string& figure = "");
 
-  using Words = std::vector<std::string>;
-
-  /// Writes the rows into the files, then `text` or the output for stdout, and last the
-  /// figure that `command` of the Python package draws from the CSV; no figure if
-  /// `command` is empty. A failure to draw does not affect the other output. Throws
-  /// InputError.
-  void write(const Json& rows, const Words& command, const std::string& text);
+  /// Writes the rows into the files, the SVG of the figure, and `text` or the output for
+  /// stdout. Without an SVG there is no figure. Throws InputError.
+  void write(const Json& rows, const std::string& text, const std::string& svg = "");
 
  private:
   const StudyOptions& options_;
+  std::string figure_;
   OutputSet files_;
-  std::optional<Painter> painter_;
 };
 
 }  // namespace tilerail::cli

@@ -189,11 +189,6 @@ void refuse_to_read(const std::string& path, const std::string& subject) {
                           InputError{subject, path, ""});
 }
 
-void check_to_be_read(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) check_refused(status, path);
-}
-
 InputFile::InputFile(const std::string& path)
     : buffer_{open_to_read(path), std::ios::in | std::ios::binary}, stream_{&buffer_} {}
 

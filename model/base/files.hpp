@@ -36,9 +36,6 @@ using TextSource = std::function<void(const TextSink& sink)>;
 /// replaced. Errors are about `subject`. Call before other threads start.
 void refuse_to_read(const std::string& path, const std::string& subject);
 
-/// Throws InputError if the file is refused: for files that other programs read.
-void check_to_be_read(const std::string& path);
-
 struct StagedName;  // name of a file that is not yet in its place
 
 /// New content of a file, atomic: it replaces the old content completely or not at all.

@@ -120,6 +120,30 @@ nb::dict links(const Topology& machine) {
   return columns;
 }
 
+/// Rates in bytes per second at many copies, NaN if unbounded.
+nb::dict groups(const Topology& machine) {
+  const auto rate_of = [](const std::optional<CapacityCurve>& curve) {
+    return curve ? curve->saturated().value : std::numeric_limits<double>::quiet_NaN();
+  };
+  nb::list names, links;
+  std::vector<double> capacity, both_busy;
+  for (const CapacityGroup& group : machine.groups()) {
+    nb::list of_group;
+    for (const auto* side : {&group.forward, &group.backward})
+      for (const LinkId id : *side) of_group.append(machine.link(id).name.c_str());
+    names.append(group.name.c_str());
+    links.append(of_group);
+    capacity.push_back(rate_of(group.capacity));
+    both_busy.push_back(rate_of(group.both_busy));
+  }
+  nb::dict columns;
+  columns["name"] = names;
+  columns["links"] = links;
+  columns["capacity_bytes_per_s"] = array_of(std::move(capacity));
+  columns["both_busy_bytes_per_s"] = array_of(std::move(both_busy));
+  return columns;
+}
+
 /// Capacities in bytes, NaN if unbounded.
 nb::dict memories(const Topology& machine) {
   nb::list names, kinds, processors;
@@ -150,6 +174,7 @@ void add_machine(nb::module_& module) {
                    [](const Topology& m) { return m.description().description; })
       .def_prop_ro("processors", processors)
       .def("links", links)
+      .def("groups", groups)
       .def("memories", memories)
       .def("changed",
            [](const Topology& m, const std::vector<std::string>& settings) {

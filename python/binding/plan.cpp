@@ -87,8 +87,7 @@ class Names {
 };
 
 /// The columns of a timeline file (docs/formats.md#timeline) but `op`, the row.
-nb::dict timeline(const JobResult& result) {
-  const AnnotatedTimeline& timeline = result.timeline;
+nb::dict columns_of(const AnnotatedTimeline& timeline) {
   Names kind, queue, device, src, dst, route, label;
   std::vector<int64_t> bytes;
   std::vector<double> flops, ready, start, end;
@@ -121,6 +120,33 @@ nb::dict timeline(const JobResult& result) {
   columns["start_s"] = array_of(std::move(start));
   columns["end_s"] = array_of(std::move(end));
   return columns;
+}
+
+/// The run of a timeline, by the keys of its file.
+nb::dict facts_of(const AnnotatedTimeline& timeline) {
+  const TimelineMetadata& metadata = timeline.metadata;
+  nb::dict facts;
+  facts["plan_hash"] = metadata.plan_hash;
+  facts["machine"] = metadata.machine;
+  facts["policy"] = metadata.policy;
+  facts["problem"] = metadata.problem;
+  facts["tile"] = metadata.tile;
+  facts["backend"] = metadata.backend;
+  facts["devices"] = metadata.devices;
+  facts["hosts"] = metadata.hosts;
+  return facts;
+}
+
+nb::tuple timeline_of(const AnnotatedTimeline& timeline) {
+  return nb::make_tuple(columns_of(timeline), facts_of(timeline));
+}
+nb::tuple timeline(const JobResult& result) { return timeline_of(result.timeline); }
+nb::tuple read_timeline(const std::string& file) {
+  const AnnotatedTimeline timeline = [&] {
+    const nb::gil_scoped_release unlocked;
+    return load_timeline(file);
+  }();
+  return timeline_of(timeline);
 }
 
 /// The result with this timeline, without the times of other iterations.
@@ -156,15 +182,15 @@ nb::object compared(const JobResult& predicted, const JobResult& measured) {
   return python_of(Json::parse(to_json(compare(predicted.timeline, measured.timeline))));
 }
 
-study::RunSettings settings_of(int warmup, int iterations, uint64_t seed, bool check,
-                               double energy_seconds) {
+JobResult run(const Job& job, const std::string& backend, int warmup, int iterations,
+              uint64_t seed, bool check, double energy_seconds) {
   study::RunSettings settings;
   settings.warmup = warmup;
   settings.iterations = iterations;
   settings.seed = seed;
   settings.check = check;
   settings.energy_seconds = energy_seconds;
-  return settings;
+  return study::run_job(job, backend, settings);
 }
 
 }  // namespace
@@ -208,15 +234,9 @@ void add_plan(nb::module_& module) {
   module.def("read_plan", read_plan, Unlocked{});
   module.def("read_result", read_result, Unlocked{});
   module.def("simulate", study::simulate_job, Unlocked{});
-  module.def(
-      "run",
-      [](const Job& job, const std::string& backend, int warmup, int iterations,
-         uint64_t seed, bool check, double energy_seconds) {
-        return study::run_job(
-            job, backend, settings_of(warmup, iterations, seed, check, energy_seconds));
-      },
-      Unlocked{});
+  module.def("run", run, Unlocked{});
   module.def("compare", compared);
+  module.def("read_timeline", read_timeline);
   module.def("write_file", write_file, Unlocked{});
 }
 

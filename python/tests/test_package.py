@@ -135,7 +135,7 @@ class ResultTest(unittest.TestCase):
             plan = tr.load_plan(Path(folder) / "plan.json", "hgx-h200-4")
             self.assertEqual(plan.hash, self.result.plan.hash)
             self.result.save(Path(folder) / "timeline.csv")
-            self.assertEqual(tr.read_timeline(Path(folder) / "timeline.csv").metadata["plan_hash"], plan.hash)
+            self.assertEqual(tr.plot.read_timeline(Path(folder) / "timeline.csv").attrs["plan_hash"], plan.hash)
         self.assertEqual(pickle.loads(pickle.dumps(self.result.plan)).hash, self.result.plan.hash)
 
     def test_pickles_keep_results(self):

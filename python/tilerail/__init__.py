@@ -5,7 +5,7 @@
     result = tr.simulate(tr.gemm("16K"), machine)
     result.makespan, result.bottleneck, result.timeline
 
-The native part is loaded by the first use of what needs it; figures of saved timelines do not.
+The native part is loaded by its first use, matplotlib by the first use of ``tilerail.plot``.
 """
 
 from importlib import import_module
@@ -19,9 +19,7 @@ _HOME = {
     "studies": ("calibrate", "sweep", "whatif"),
     "products": ("Gemm",),
     "_core": ("__version__",),
-    "figures": ("compare_gantt", "gantt"),
-    "tables": ("summary_table",),
-    "timeline": ("Queue", "Timeline", "TimelineError", "read_timeline"),
+    "plot": ("plot",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -31,7 +29,8 @@ __all__ = [name for name in _MODULE if not name.startswith("_")]
 def __getattr__(name: str):
     if name not in _MODULE:
         raise AttributeError(f"module 'tilerail' has no attribute {name!r}")
-    value = getattr(import_module("." + _MODULE[name], __name__), name)
+    module = import_module("." + _MODULE[name], __name__)
+    value = module if name == "plot" else getattr(module, name)
     globals()[name] = value
     return value
 

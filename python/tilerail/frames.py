@@ -17,8 +17,8 @@ def pandas_of():
     return pandas
 
 
-def frame_of(columns: dict) -> pandas.DataFrame:
-    """Numbers are not copied. A column of (codes, names) becomes a categorical one."""
+def frame_of(columns: dict, attrs: dict | None = None) -> pandas.DataFrame:
+    """Numbers are not copied. A column of (codes, names) becomes a categorical one. ``attrs``: facts of the table."""
     pandas = pandas_of()
 
     def column(values):
@@ -26,7 +26,9 @@ def frame_of(columns: dict) -> pandas.DataFrame:
             return values
         return pandas.Categorical.from_codes(values[0], categories=values[1])
 
-    return pandas.DataFrame({name: column(values) for name, values in columns.items()}, copy=False)
+    frame = pandas.DataFrame({name: column(values) for name, values in columns.items()}, copy=False)
+    frame.attrs.update(attrs or {})
+    return frame
 
 
 def arrow_of(columns: dict) -> pyarrow.Table:

@@ -51,6 +51,12 @@ class Machine:
         return frame_of(self._native.links())
 
     @property
+    def groups(self) -> pandas.DataFrame:
+        """A row for each group of links that share a bound: name, links, capacity_bytes_per_s, both_busy_bytes_per_s
+        (both directions busy); NaN: unbounded."""
+        return frame_of(self._native.groups())
+
+    @property
     def memories(self) -> pandas.DataFrame:
         """A row for each memory: name, kind ("host", "gpu"), processor (or ""), capacity_bytes (NaN: unbounded)."""
         return frame_of(self._native.memories())

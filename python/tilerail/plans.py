@@ -207,11 +207,12 @@ class Result:
 
     @cached_property
     def timeline(self) -> pandas.DataFrame:
-        """A row for each operation: the columns of docs/formats.md#timeline, times in seconds."""
-        return frame_of(self.columns())
+        """A row for each operation: the columns of docs/formats.md#timeline, times in seconds; ``attrs`` has the keys
+        of the file's head, such as "policy"."""
+        return frame_of(*self._timeline)
 
     @cached_property
-    def _columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
+    def _timeline(self) -> tuple[dict, dict]:
         return self._native.timeline()
 
     def columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
@@ -219,11 +220,11 @@ class Result:
 
         ``arrow()`` has the same memory, and ``timeline`` for numbers.
         """
-        return dict(self._columns)
+        return dict(self._timeline[0])
 
     def arrow(self) -> pyarrow.Table:
         """The timeline as a table of Arrow. Raises ImportError without pyarrow."""
-        return arrow_of(self._columns)
+        return arrow_of(self._timeline[0])
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """``polars.DataFrame(result)``, ``pyarrow.table(result)``: the timeline."""

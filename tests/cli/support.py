@@ -17,14 +17,6 @@ TOPOLOGIES = SOURCE / "topologies"
 # Builds without SimGrid cannot simulate; everything else works.
 needs_simulator = unittest.skipIf(os.environ.get("TILERAIL_HAS_SIM") == "0", "this build has no simulator")
 
-def _has_matplotlib():
-    probe = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))"
-    return any(shutil.which(python) and subprocess.run([python, "-c", probe]).returncode == 0
-               for python in ("python3", "/usr/bin/python3"))
-
-
-needs_matplotlib = unittest.skipUnless(_has_matplotlib(), "matplotlib is missing")
-
 # A problem that is planned and simulated in milliseconds: 2 x 2 x 2 tiles on two GPUs.
 SMALL = ["--gemm", "64", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]
 GEMMS = 8  # of this problem: one per 2 x 2 x 2 sub-problem
@@ -82,18 +74,6 @@ def rows(path):
     """The rows of a CSV file as dictionaries, without remarks."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines))
-
-
-def endless_painter(folder):
-    """A folder for PATH with a fake Python that has matplotlib and never ends drawing; its process id is then in the
-    file `pid`."""
-    bin_folder = folder / "bin"
-    bin_folder.mkdir()
-    fake = bin_folder / "python3"
-    fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\n'
-                    f'trap "" INT\necho $$ > "{bin_folder}/pid"\nexec sleep infinity\n')
-    fake.chmod(0o755)
-    return bin_folder
 
 
 class CommandTest(unittest.TestCase):

@@ -19,7 +19,7 @@ class Help(CommandTest):
 
     def test_every_command_explains_itself_with_an_example(self):
         general = self.succeed("--help")
-        for command in ("topo", "plan", "simulate", "run", "compare", "calibrate", "policies", "experiment", "tune"):
+        for command in ("topo", "plan", "simulate", "run", "compare", "calibrate", "policies", "tune"):
             with self.subTest(command):
                 self.assertIn(f"  {command} ", general)
                 self.assertIn(f"  tilerail {command}", self.succeed(command, "--help"))

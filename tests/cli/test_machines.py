@@ -9,7 +9,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from support import HANG, SMALL, SOURCE, TILERAIL, CommandTest, kernels_text, machine_text, needs_matplotlib, needs_simulator
+from support import HANG, SMALL, SOURCE, TILERAIL, CommandTest, kernels_text, machine_text, needs_simulator
 
 DOUBLED = ["--topo-set", "link:*.bandwidth=x2"]
 NAME = "two-gpu+link:*.bandwidth=x2"
@@ -161,31 +161,6 @@ class Facts(CommandTest):
         listed = self.succeed("topo", "list", TILERAIL_TOPOLOGIES=str(self.folder))
         self.assertIn("two-gpu", listed)
         self.assertRegex(listed, r"bad +cannot be read: .*bad.toml:1:")
-
-
-@needs_matplotlib
-class Graph(CommandTest):
-    def test_a_figure_is_drawn_and_the_text_is_shown_as_well(self):
-        shown = self.succeed("topo", "show", "two-gpu", "--graph", "m.svg")
-        self.assertEqual(shown, self.succeed("topo", "show", "two-gpu"))
-        self.assertIn("<svg", (self.folder / "m.svg").read_text())
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["m.svg"])
-
-    @needs_simulator
-    def test_links_are_coloured_by_a_result(self):
-        self.succeed("simulate", *SMALL, "--json", "use.json", "--timeline", "use.csv")
-        for result in ("use.json", "use.csv"):
-            self.succeed("topo", "show", "two-gpu", "--graph", "m.png", "--timeline", result)
-        self.assert_refused(["topo", "show", "pcie-tree-8", "--graph", "p.svg", "--timeline", "use.json"],
-                            "is not in pcie-tree-8")
-
-    def test_a_figure_that_cannot_be_drawn_leaves_no_file(self):
-        self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.pdf"], "--graph: 'm.pdf' has an unknown extension")
-        self.assert_refused(["topo", "show", "two-gpu", "--timeline", "use.json"], "--graph")
-        self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.svg", "--timeline", "no.json"],
-                            "cannot read 'no.json'")
-        self.succeed("topo", "new", "--gpus", "200", "--kernels", "h200", "-o", "large.toml")
-        self.assert_refused(["topo", "show", "large.toml", "--graph", "m.svg"], "expected at most 128")
 
 
 class Import(CommandTest):

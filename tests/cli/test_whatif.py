@@ -65,22 +65,12 @@ class WhatIf(CommandTest):
     def test_a_problem_without_work_is_not_an_error(self):
         self.assertIn("no part can save any", self.succeed("whatif", "--gemm", "0", "--topology", "two-gpu"))
 
-    def test_a_figure_is_drawn(self):
-        self.succeed(*SMALL, "--figure", "tornado.svg")
-        figure = (self.folder / "tornado.svg").read_text()
-        self.assertIn("<svg", figure)
-        again = self.succeed(*SMALL, "--figure", "again.svg")
-        self.assertTrue(again)
-        self.assertEqual((self.folder / "again.svg").read_text(), figure)
-        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["again.svg", "tornado.svg"])
-
     def test_wrong_arguments_are_refused(self):
         self.write("old.csv", OLD)
         for arguments, quoted in [
             (["--jobs", "0"], "--jobs: '0'"),
             (["--jobs", "many"], "--jobs: 'many'"),
             (["--only", "link:gpu9*"], "--only: 'link:gpu9*' is not a part of two-gpu"),
-            (["--figure", "t.pdf"], "--figure: 't.pdf'"),
             (["--csv", "no/such/folder.csv"], "the folder 'no/such' does not exist"),
             (["--csv", "old.csv", "--devices", "7"], "--devices: '7' is not a processor of two-gpu"),
             (["--topo-set", "link:a->b.bandwidth=1 GB/s"], "link:a->b.bandwidth"),

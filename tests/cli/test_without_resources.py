@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest
+from support import TILERAIL, TOPOLOGIES, CommandTest
 from waiting import HANG
 
 
@@ -30,17 +30,6 @@ class WithoutResources(CommandTest):
         rows = list(csv.DictReader(done.stdout.splitlines()))
         self.assertEqual([row["m"] for row in rows], ["48"], done.stdout)
         self.assertFalse((self.folder / "results.csv").exists())
-
-    def test_a_killed_python_is_reported(self):
-        # A fake Python that has matplotlib.
-        (self.folder / "bin").mkdir()
-        fake = self.folder / "bin" / "python3"
-        fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\nkill -KILL $$\n')
-        fake.chmod(0o755)
-        done = self.run_command("run", "--backend", "host", *SMALL, "--gantt", "g.svg",
-                                PATH=f"{fake.parent}:{os.environ['PATH']}")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("could not be drawn: python3 was ended by signal 9 (Killed)", done.stderr)
 
 
 if __name__ == "__main__":
