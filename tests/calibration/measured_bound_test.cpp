@@ -58,8 +58,11 @@ std::string first_of(const Row& row, std::initializer_list<const char*> columns)
 
 std::vector<MemoryId> gpus_of(const Row& row, const Topology& machine) {
   std::vector<MemoryId> gpus = machine.gpus();
+  const bool is_list =
+      first_of(row, {"devices"}).find_first_of(",-") != std::string::npos;
   if (const std::string count = first_of(row, {"gpus"});
-      !count.empty()) {  // number of GPUs in results of libraries, or given for the case
+      !count.empty() &&
+      !is_list) {  // number of GPUs in results of libraries, or given for the case
     gpus.resize(size_t(parse_size(count, "gpus")));
     return gpus;
   }

@@ -31,7 +31,7 @@ def study(run: Run) -> Outcome:
     found["testbed 2 over 1, bandwidth"] = found["testbed 2, h2d"] / found["testbed 1, h2d"]
     rows = pandas.DataFrame({"value": found.keys(), "ours": found.values()})
     rows["machine"] = [TESTBED + name[8] for name in rows.value]
-    compared = Compared("cocopelia_table_2", "cocopelia_table_2")
+    compared = Compared("cocopelia_table_2", "CoCoPeLia table II")
     for name, ours in found.items():
         compared.add(name, ours, rows[rows.value == name])
     return Outcome(rows, compared.findings)

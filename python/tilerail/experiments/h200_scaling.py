@@ -19,7 +19,7 @@ def slower_than(rows: pandas.DataFrame) -> list[str]:
     found = [""]
     for at in range(1, len(rows)):
         best = rows.iloc[:at].loc[rows.measured_s.iloc[:at].idxmin()]
-        found.append(f"slower than with {best.gpus}" if rows.measured_min_s.iloc[at] > best.measured_s else "")
+        found.append(f"slower than with {best.gpus:.0f}" if rows.measured_min_s.iloc[at] > best.measured_s else "")
     return found
 
 

@@ -28,6 +28,7 @@ def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
             points = measured[(measured.place == place) & (measured.m == size) & (measured.library == library)]
             axes.plot(points.gpus, 2e-12 * size**3 / points.measured_s, "o", ms=3, color=colour(library))
         axes.set(xscale="log", yscale="log", title=f"{size}, {place}")
+        axes.minorticks_off()
         axes.set_xticks(list(GPUS), list(map(str, GPUS)))
     panels[0][0].legend(title="simulated; dots: measured")
     figure.supylabel("TFLOP/s")

@@ -138,7 +138,7 @@ def fits() -> tuple[dict, ...]:
 
 
 DEFAULTS = {"library": "", "by": "", "dtype": "f64", "place": "", "metric": "time", "testbed": "", "blas": "",
-            "added": "", "tile": 0}
+            "added": "", "tile": 0, "value": ""}
 
 
 def fitted_rows(rows: pandas.DataFrame, dataset: str | None = None) -> pandas.Series:
