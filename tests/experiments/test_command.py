@@ -22,7 +22,7 @@ class Command(ExperimentTest):
         done = subprocess.run([sys.executable, "-m", "tilerail.experiments", "moon"], capture_output=True, text=True,
                               env=os.environ)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("error: 'moon' is not an experiment; expected list, all, or one of: ", done.stderr)
+        self.assertIn("error: NAME: 'moon' is not an experiment; expected list, all, or one of: ", done.stderr)
 
     def test_bad_arguments_are_refused(self):
         for words, quoted in ((["thesis_fig_4_8", "--jobs", "0"], "'0' is not a positive whole number"),

@@ -52,10 +52,10 @@ class Recorded(ExperimentTest):
 
 class Arguments(ExperimentTest):
     def test_bad_arguments_are_refused(self):
-        for words, quoted in (([], "--topology FILE to measure, or --from-saved CSV"),
+        for words, quoted in (([], "expected --topology FILE to measure, or --from-saved CSV"),
                               (["--topology", MACHINE, "--from-saved", "x.csv"], "or --from-saved"),
                               (["--topology", "none.toml"], "'none.toml' does not exist"),
-                              (["--topology", MACHINE, "--gpus", "3"], "--gpus: '3'; expected 1 to 2"),
+                              (["--topology", MACHINE, "--gpus", "3"], "--gpus: '3' is out of range; expected 1 to 2"),
                               (["--topology", MACHINE, "--backend", "moon"], "invalid choice: 'moon'"),
                               (["--from-saved", "none.csv"], "none.csv: No such file")):
             for name in ("h200_scaling", "h200_accuracy"):

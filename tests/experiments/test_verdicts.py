@@ -46,7 +46,7 @@ class Bands(ExperimentTest):
         verdicts.published.cache_clear()
 
     def test_bad_rows_are_refused_with_their_place(self):
-        for arguments, quoted in ((("1.x", "0"), "low: '1.x' is not a number"), ((2, "wide"), "tolerance 'wide'"),
+        for arguments, quoted in ((("1.x", "0"), "low: '1.x' is not a number"), ((2, "wide"), "tolerance: 'wide'"),
                                   ((2, "0", "", ""), "neither an experiment nor a reason")):
             with self.assertRaisesRegex(tr.InputError, quoted):
                 verdicts.published(self.table(*arguments))

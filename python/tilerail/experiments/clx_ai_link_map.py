@@ -150,35 +150,20 @@ def compare_links(links: pandas.DataFrame, rows: pandas.DataFrame, compared: Com
     return Check(f"pairs of memories as published within {SAME:.0%}", equal.mean(), 71 / 72, least=True)
 
 
-def heat(axes, links: pandas.DataFrame, labels: pandas.Series, title: str) -> None:
-    """Sources are columns, destinations rows; colours: GB/s of the link."""
-    memories = sorted(set(links.src))
-    rates = links.pivot(index="dst", columns="src", values="simulated").loc[memories, memories]
-    axes.imshow(rates, cmap="YlGn", vmin=0, vmax=60)
-    for (src, dst), label in labels.items():
-        axes.text(memories.index(src), memories.index(dst), label, ha="center", va="center")
-    names = [memory.removeprefix("gpu").replace("host", "h") for memory in memories]
-    axes.set_xticks(range(len(names)), names)
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(length=0)
-    axes.set_title(title)
-
-
 def draw(figure, links: pandas.DataFrame, rows: pandas.DataFrame) -> None:
     """The link map, and the transfers of each traced library and of its simulation."""
-    panels = figure.subplots(3, 5).flat
-    both = links.set_index(["src", "dst"])
-    heat(next(panels), links, both.published.map("{:.0f}".format), "published GB/s, from (across) to (down)")
-    heat(next(panels), links, both.simulated.map("{:.0f}".format), "simulated GB/s")
-    for (library, place), of in rows[rows.library.isin(TRACED.values())].groupby(["library", "place"], sort=False):
-        for measured in (True, False):
-            mine = of[of.measured == measured]
-            counts = mine.groupby(["src", "dst"]).transfers.sum()
-            heat(next(panels), links, counts[counts >= 4].map("{:.0f}".format),
-                 f"{library}, {place}, {'traced' if measured else 'simulated'}\n"
-                 f"{counts.sum():.0f} transfers in {1e3 * mine.run_s.max():.0f} ms")
-    for axes in panels:
-        axes.set_axis_off()
+    top, *panels = figure.subplots(2, 2).flat
+    top.plot([0, 50], [0, 50], color="#adb5bd", lw=0.8)
+    top.plot(links.published, links.simulated, "o", ms=4)
+    top.set(title="bandwidth of 72 pairs, GB/s", xlabel="published", ylabel="simulated")
+    rows = rows[rows.library.isin(TRACED.values())].assign(
+        run=rows.library + " " + rows.place + rows.measured.map({True: ", traced", False: ""}), kind=kind_of(rows))
+    counts = rows.pivot_table(index="run", columns="kind", values="transfers", aggfunc="sum")
+    sums = rows.groupby("run").agg(transfers=("transfers", "sum"), busy_s=("busy_s", "sum"), run_s=("run_s", "max"))
+    counts.plot.barh(ax=panels[0], stacked=True, title="transfers of tiles", ylabel="")
+    (TILE_BYTES * sums.transfers / sums.busy_s / 1e9).plot.barh(ax=panels[1], title="mean bandwidth, GB/s", ylabel="")
+    (1e3 * sums.run_s).plot.barh(ax=panels[2], title="first start to last end (simulated: makespan), ms", ylabel="")
+    panels[0].legend(title="")
 
 
 def study(run: Run) -> Outcome:
@@ -196,7 +181,7 @@ def study(run: Run) -> Outcome:
                    lambda figure: draw(figure, links, rows))
 
 
-EXPERIMENT = Experiment("clx_ai_link_map", __doc__, study, "PARALiA", whole=True, size=(16, 10),
+EXPERIMENT = Experiment("clx_ai_link_map", __doc__, study, "PARALiA", whole=True, size=(10, 7),
                         why="BLASX and XKBLAS decide at run time, by the first copy to arrive, so links differ from run to "
                             "run. With matrices on GPUs the traced BLASX copies from GPU to GPU, its policy over the host, "
                             "as measured times suggest. Why PARALiA's copies are slower than their links is unknown")

@@ -12,7 +12,7 @@ import pandas
 import tilerail as tr
 
 from .harness import hardware
-from .harness.data import numbers
+from .harness.data import invalid, numbers
 from .harness.gallery import Experiment
 from .harness.studies import Outcome, Run, quantile
 from .harness.verdicts import Check
@@ -91,7 +91,7 @@ def cases_of(count: int, types: set[str], most: int, seed: int) -> pandas.DataFr
     the others 1 to most in turn."""
     generator, dtypes, cases = random.Random(seed), [dtype for dtype in DTYPES if dtype in types], {}
     if not dtypes:
-        raise tr.InputError(f"--topology: GEMM times of none of {', '.join(dict.fromkeys(DTYPES))}", "--topology")
+        raise invalid("--topology", None, "has no GEMM times", f"times of one of {', '.join(dict.fromkeys(DTYPES))}")
     while len(cases) < count:
         at = len(cases)
         cases[draw_case(generator, most if at % 2 else 1 + at // 2 % most, most, dtypes)] = None

@@ -3,7 +3,8 @@
 Every operation of a plan has a bar in both timelines.
 """
 
-from pathlib import Path
+import subprocess
+import sys
 
 import pandas
 
@@ -19,17 +20,9 @@ PROBLEMS = [("host-8192", (8192, 8192, 8192), "h:h:h", 1), ("gpu0-8192", (8192, 
             ("mixed-6000x6000x12000", (6000, 6000, 12000), "h:0:1", 2)]
 
 
-def draw(predicted: Path, measured: Path, figure: Path) -> None:
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=(11, 9), layout="constrained")
-    tr.compare_gantt(predicted, measured, drawn)
-    drawn.savefig(figure, dpi=150)
-
-
 def study(run: Run) -> int:
     options, gpus, lines = run.options, hardware.gpus_of(run.options), []
-    folder = options.output or Path("out", NAME)
+    folder = options.output
     folder.mkdir(parents=True, exist_ok=True)
     for name, sizes, place, least in PROBLEMS[:1 if run.quick else None]:
         files = [(options.from_saved or folder) / f"{name}-{kind}.csv" for kind in ("predicted", "measured")]
@@ -49,8 +42,9 @@ def study(run: Run) -> int:
             lines.append({"problem": name, "operations": parts["ops"]} | {
                 f"{part}, ms": " | ".join(f"{1e3 * parts[part][kind]:.2f}" for kind in ("predicted_s", "measured_s"))
                 for part in ("makespan", "kernel", "copy", "waiting", "idle")})
-        draw(*files, folder / f"{name}.png")
-        print(f"written: {folder / name}.png")
+        figure = folder / f"{name}.png"
+        subprocess.run([sys.executable, "-m", "tilerail", "gantt", *files, "-o", figure], check=True)
+        print(f"written: {figure}")
     if lines:
         print(f"predicted | measured\n{pandas.DataFrame(lines).to_string(index=False)}")
     return 0

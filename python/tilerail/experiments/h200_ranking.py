@@ -8,9 +8,8 @@ import math
 
 import pandas
 
-import tilerail as tr
-
 from .harness import hardware
+from .harness.data import invalid
 from .harness.gallery import Experiment
 from .harness.studies import Outcome, Run
 from .harness.verdicts import Check
@@ -36,7 +35,7 @@ def kendall_tau(a: list[float], b: list[float]) -> float:
 
 def ranking(of: pandas.DataFrame) -> pandas.Series:
     if len(of) < 2:
-        raise tr.InputError(f"group '{of.group.iloc[0]}' has one case; expected alternatives", "group")
+        raise invalid("group", of.group.iloc[0], "has one case", "alternatives")
     simulated, measured = of.loc[of.predicted_s.idxmin()], of.loc[of.measured_s.idxmin()]
     return pandas.Series({"tau": kendall_tau(list(of.predicted_s), list(of.measured_s)),
                           "regret": simulated.measured_s / measured.measured_s - 1, "simulated best": simulated.label,

@@ -12,6 +12,7 @@ import pandas
 
 import tilerail as tr
 
+from .harness.data import invalid
 from .harness.gallery import Experiment, markdown
 from .harness.studies import Outcome, Run
 from .harness.verdicts import Check
@@ -46,8 +47,8 @@ def links_of(group: str, machine: tr.Machine) -> set[str]:
 
 
 def loading(result: tr.Result, machine: tr.Machine, rows: pandas.DataFrame) -> tuple[pandas.Series, float | None]:
-    """The copies that load the bound's resource (a link, a group or an engine of a GPU), and the least seconds of it that
-    their bytes need, if known."""
+    """The copies that load the bound's resource (a link, a group or an engine of a GPU), and the least seconds of the
+    resource that their bytes need, if known."""
     kind, _, name = re.sub(r" and \d+ more$", "", result.bound_by).partition(" ")
     if kind in ("link", "group"):
         links = {name} if kind == "link" else links_of(name, machine)
@@ -100,7 +101,7 @@ def simulated(problem: tuple[str, str, int]) -> dict | None:
         return None
     return {"machine": name, "kind": kind, "m": size, "place": place, "tile": result.plan.tile,
             "makespan_s": result.makespan, "bound_s": result.bound, "bound_by": result.bound_by,
-            "over_bound": result.makespan / result.bound, "busiest": result.bottleneck, **losses(result, machine)}
+            "over_bound": result.makespan / result.bound, **losses(result, machine)}
 
 
 def side(size: int) -> str:
@@ -109,12 +110,11 @@ def side(size: int) -> str:
 
 def ratios(rows: pandas.DataFrame) -> pandas.DataFrame:
     """A line for each machine; empty cells for problems that do not fit."""
-    wide = rows.assign(problem=rows.kind + " " + rows.m.map(side)).pivot(index="machine", columns="problem",
-                                                                         values="over_bound")
+    wide = rows.assign(problem=rows.kind + " " + rows.m.map(side)).pivot_table("over_bound", "machine", "problem")
     order = [f"{kind} {side(size)}" for kind in PLACES for size in sorted(set(rows.m))]
-    wide.insert(0, "median", rows.groupby("machine").over_bound.median())
-    wide = wide.reindex(columns=["median", *order]).loc[rows.machine.unique()]
-    return wide.apply(lambda column: column.map(lambda ratio: "" if pandas.isna(ratio) else f"{ratio:.2f}")).reset_index()
+    wide = wide.assign(median=rows.groupby("machine").over_bound.median()).reindex(columns=["median", *order])
+    shown = wide.apply(lambda column: column.map("{:.2f}".format)).replace("nan", "")
+    return shown.loc[rows.machine.unique()].reset_index()
 
 
 def reasons(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -143,10 +143,11 @@ Cubes in f64 by policy `tilerail`, simulated, all GPUs: makespan over [bound](mo
 memory of the GPUs, or `d` equals `0` because there is only one GPU.
 
 {len(rows)} problems, median {median:.2f}, target {TARGET}: {'reached' if median <= TARGET else 'missed'}; \
-{(rows.over_bound > EXPLAINED_FROM).sum()} above {EXPLAINED_FROM}.
+{len(reasons(rows))} above {EXPLAINED_FROM}.
 
 {markdown(ratios(rows))}
-The largest losses of the problems above {EXPLAINED_FROM}, in percent of the bound, on the resource that limits the bound.
+The largest losses of the problems above {EXPLAINED_FROM}, in percent of the bound, on the resource that limits the \
+bound.
 
 {markdown(reasons(rows))}"""
 
@@ -160,7 +161,7 @@ def study(run: Run) -> Outcome:
               if kind != "d" or len(gpus_of(tr.machine(name))) > 1]
     rows = pandas.DataFrame([row for row in run.map(simulated, wanted) if row])
     if rows.empty:
-        raise tr.InputError("--sizes: no machine has room for any of these; expected smaller ones", "--sizes")
+        raise invalid("--sizes", None, "no machine has room for any of these", "smaller ones")
     if options.page:
         options.page.write_text(page(rows, options), encoding="utf-8")
     median = Check("median of makespan / bound", rows.over_bound.median(), TARGET, share=False)
@@ -177,7 +178,7 @@ def size(text: str) -> int:
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", type=lambda text: sorted(set(map(size, text.split(",")))), metavar="LIST",
                         help="of the cubes [8K,16K,24K,32K]")
-    parser.add_argument("--machines", type=lambda text: text.split(","), metavar="LIST", help="names [all shipped ones]")
+    parser.add_argument("--machines", type=lambda text: text.split(","), metavar="LIST", help="names [all shipped]")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write both tables as a page of the documentation")
 
 

@@ -15,6 +15,13 @@ KAROLINA, CLX_AI, HETERO = "karolina-hgx-a100", "clx-ai", "clx-ai-hetero"
 TESTBED = "cocopelia-testbed-"  # 1 or 2
 
 
+def invalid(subject: str, value: str | None = None, problem: str = "", expected: str = "") -> InputError:
+    """An InputError with a text composed of its fields."""
+    shown = "" if value is None else f"'{value}' "
+    return InputError(f"{subject}: {shown}{problem}" + (f"; expected {expected}" if expected else ""), subject, value,
+                      problem, expected)
+
+
 def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
     """A CSV file with remarks (lines that start with #), as texts; a name alone is a reference table. Raises InputError
     if it is not a CSV file or lacks one of ``columns``."""
@@ -23,9 +30,9 @@ def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
         rows = pandas.read_csv(path, comment="#", dtype=str, keep_default_na=False)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise InputError(f"{path}: {reason}; expected a CSV file", str(path), expected="a CSV file") from None
+        raise invalid(str(path), None, reason, "a CSV file") from None
     if missing := [column for column in columns if column not in rows]:
-        raise InputError(f"{path}: has no column '{missing[0]}'; expected {', '.join(columns)}", str(path), missing[0])
+        raise invalid(str(path), None, f"has no column '{missing[0]}'", ", ".join(columns))
     return rows
 
 
@@ -39,9 +46,9 @@ def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFram
     rows = rows.copy()
     for column in columns:
         values = pandas.to_numeric(rows[column].replace("", None), errors="coerce")
-        if wrong := [(line, cell) for line, cell in enumerate(rows[column]) if cell and pandas.isna(values.iloc[line])]:
-            raise InputError(f"{name}: row {wrong[0][0] + 1}: {column}: '{wrong[0][1]}' is not a number", column,
-                             wrong[0][1], expected="a number")
+        wrong = [(line, cell) for line, cell in enumerate(rows[column], 1) if cell and pandas.isna(values.iloc[line - 1])]
+        if wrong:
+            raise invalid(f"{name}: row {wrong[0][0]}: {column}", wrong[0][1], "is not a number")
         rows[column] = values
     return rows
 
@@ -151,6 +158,5 @@ def with_libraries(rows: pandas.DataFrame, libraries: tuple[str, ...]) -> pandas
     return rows.merge(pandas.Series(libraries, name="library"), how="cross")
 
 
-def squares(sizes, places: tuple[str, ...], machine: str) -> pandas.DataFrame:
-    rows = [(size, size, size, place, machine) for place in places for size in sizes]
-    return pandas.DataFrame(rows, columns=["m", "n", "k", "place", "machine"])
+def squares(sizes: list[int], places: tuple[str, ...], machine: str) -> pandas.DataFrame:
+    return _shapes(sizes, (), (), (), places, machine)

@@ -57,14 +57,13 @@ def finding_table(findings: list[Finding]) -> pandas.DataFrame:
 
 def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
     """Prints tables, printed numbers next to ours, the verdict on each claim, and the checks."""
-    parts = dict(outcome.tables)
-    if outcome.findings:
-        parts["printed numbers, and ours"] = finding_table(outcome.findings)
-        parts["claims"] = claim_table(outcome.findings, [of.name]).drop(columns=["paper", "where", "reason"])
-    if outcome.checks:
-        parts["checks of the model, no verdicts on papers"] = check_table(outcome.checks)
+    parts = outcome.tables | {
+        "printed numbers, and ours": finding_table(outcome.findings),
+        "claims": claim_table(outcome.findings, [of.name])[["verdict", "fitted", "claim", "printed", "ours"]],
+        "checks of the model, no verdicts on papers": check_table(outcome.checks)}
     for title, rows in parts.items():
-        print(f"{title}\n{rows.to_string(index=False)}\n")
+        if len(rows):
+            print(f"{title}\n{rows.to_string(index=False, max_colwidth=90)}\n")
     if of.note(quick):
         print(f"{PART}\n")
 
@@ -143,7 +142,7 @@ def section(of: Experiment, folder: Path, verdicts: pandas.DataFrame, checks: li
     return f"### {of.title}\n\n{figure}{command}{wrapped(text)}\n"
 
 
-def page(experiments: dict[str, Experiment], folder: Path, command: str, quick: bool, path: Path | None) -> Page:
+def page(experiments: dict[str, Experiment], folder: Path, command: str, quick: bool) -> Page:
     """The results of these experiments in the folder."""
     found = {name: saved(name, folder) for name in experiments}
     verdicts = claim_table([each for findings, _ in found.values() for each in findings], experiments)

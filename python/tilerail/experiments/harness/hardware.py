@@ -13,7 +13,7 @@ import pandas
 
 import tilerail as tr
 
-from .data import numbers, remarks, table
+from .data import invalid, numbers, remarks, table
 from .studies import Outcome, Run
 
 # The columns of a cases file (docs/formats.md) and their defaults. Tools that are not in the package: the command.
@@ -41,14 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser, iterations: int = 10) -> None
 def gpus_of(options: argparse.Namespace) -> int:
     """The GPUs to use. Raises InputError unless there is a machine with as many, or a file of results."""
     if (options.topology is None) == (options.from_saved is None):
-        raise tr.InputError("expected --topology FILE to measure, or --from-saved CSV", "--topology")
+        raise invalid("--topology", None, "is missing, or not alone", "--topology FILE to measure, or --from-saved CSV")
     if options.from_saved:
         return 0
     memories = tr.machine(options.topology).memories
     count = int((memories.kind == "gpu").sum())
     if options.gpus and not 0 < options.gpus <= count:
-        raise tr.InputError(f"--gpus: '{options.gpus}'; expected 1 to {count}, the GPUs of '{options.topology}'", "--gpus",
-                            str(options.gpus))
+        raise invalid("--gpus", str(options.gpus), "is out of range", f"1 to {count}, the GPUs of '{options.topology}'")
     return options.gpus or count
 
 
@@ -72,8 +71,8 @@ def command(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> None:
     program = os.environ.get("TILERAIL", "tilerail")
     done = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in accepted:
-        error = tr.HardwareError if done.returncode == 3 else tr.InputError
-        raise error((done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("tilerail: error: "))
+        text = (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("tilerail: error: ")
+        raise tr.HardwareError(text) if done.returncode == 3 else invalid("tilerail compare", None, text)
 
 
 def _measure(options: argparse.Namespace, cases: pandas.DataFrame, simulated: bool) -> pandas.DataFrame:
@@ -100,14 +99,14 @@ def results(run: Run, name: str, cases: pandas.DataFrame, simulated: bool = True
         cases = _shrunk(cases.assign(devices=cases.gpus.map(lambda count: ",".join(map(str, range(count))))), options.shrink)
         about = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                  "machine": f"{tr.machine(options.topology).name}, backend {options.backend}, {options.host_buffers} host buffers"}
-        folder, parts = options.output or Path("out", name), []
+        folder, parts = options.output, []
         folder.mkdir(parents=True, exist_ok=True)
         for first in range(0, len(cases), BATCH):
             parts.append(_measure(options, cases.iloc[first:first + BATCH], simulated))
             pandas.concat(parts).to_csv(folder / f"{name}.csv", index=False)
         rows = pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=needed)
     if rows.empty:
-        raise tr.InputError(f"{options.from_saved or name}: has no results; expected at least one case", name)
+        raise invalid(str(options.from_saved or name), None, "has no results", "at least one case")
     rows = numbers(rows, str(options.from_saved or name), *(column for column in NUMBERS if column in rows))
     rows.attrs = about
     return rows

@@ -1,8 +1,4 @@
-"""Printed numbers of papers and ours: bands, findings, and one verdict for each claim.
-
-reference/published.csv has a row for each printed number: paper, claim, name, where, low, high, unit, tolerance,
-experiment, reason. Units: x (a factor), gain (a gained share), % (another share, as 0.01), else written behind the number.
-"""
+"""Printed numbers of papers (reference/published.csv) and ours: bands, findings, and one verdict for each claim."""
 
 from __future__ import annotations
 
@@ -14,9 +10,7 @@ from pathlib import Path
 
 import pandas
 
-from tilerail import InputError
-
-from .data import LIBRARIES, REFERENCE, numbers, table
+from .data import LIBRARIES, REFERENCE, invalid, numbers, table
 
 NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
@@ -25,7 +19,8 @@ COLUMNS = ("paper", "claim", "name", "where", "low", "high", "unit", "tolerance"
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number, or a range of them."""
+    """A printed number, or a range. Units: x (a factor), gain (a gained share), % (another share, as 0.01), else written
+    behind the number."""
 
     paper: str
     claim: str
@@ -59,32 +54,28 @@ class Printed:
         return self.text(self.low) if self.low == self.high else f"{self.text(self.low)} to {self.text(self.high)}"
 
 
+def _checked(value: Printed, path: Path) -> Printed:
+    place = f"{path.name}: {value.claim}, {value.name}"
+    if not value.experiment and not value.reason:
+        raise invalid(place, None, "has neither an experiment nor a reason")
+    try:
+        low, high = value.band
+    except ValueError:
+        raise invalid(f"{place}: tolerance", value.tolerance, "is not a number", "a number, or a share in %") from None
+    nothing = NO_EFFECT.get(value.unit)
+    if value.experiment and not low <= value.low <= value.high <= high:
+        raise invalid(place, f"{value.low} to {value.high}", "is not a range")
+    if value.experiment and nothing is not None and low <= nothing <= high and not value.low <= nothing <= value.high:
+        raise invalid(place, None, f"the band {low:g} to {high:g} contains no effect, {nothing:g}", "a smaller tolerance")
+    return value
+
+
 @lru_cache(maxsize=None)
 def published(path: Path = REFERENCE / "published.csv") -> tuple[Printed, ...]:
     """Raises InputError naming the row: for cells that are not numbers, rows that are neither compared nor have a reason,
     and bands with "no effect" (a factor of 1, a gain of 0) around a number that is printed as an effect."""
-    found = []
-    rows = numbers(table(path, COLUMNS), path.name, "low", "high")
-    for cells in rows[list(COLUMNS)].to_dict("records"):
-        value = Printed(**cells)
-        place = f"{path.name}: {value.claim}, {value.name}"
-        if not value.experiment:
-            if not value.reason:
-                raise InputError(f"{place}: has neither an experiment nor a reason", place)
-        else:
-            try:
-                low, high = value.band
-            except ValueError:
-                raise InputError(f"{place}: tolerance '{value.tolerance}'; expected a number, or a share in %", place,
-                                 value.tolerance) from None
-            nothing = NO_EFFECT.get(value.unit)
-            if not low <= value.low <= value.high <= high:
-                raise InputError(f"{place}: '{value.low} to {value.high}' is not a range", place)
-            if nothing is not None and low <= nothing <= high and not value.low <= nothing <= value.high:
-                raise InputError(f"{place}: the band {low:g} to {high:g} contains no effect, {nothing:g}; expected a "
-                                 "smaller tolerance", place, value.tolerance)
-        found.append(value)
-    return tuple(found)
+    rows = numbers(table(path, COLUMNS), path.name, "low", "high")[list(COLUMNS)]
+    return tuple(_checked(Printed(**cells), path) for cells in rows.to_dict("records"))
 
 
 @dataclass(frozen=True)
