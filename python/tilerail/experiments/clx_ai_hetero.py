@@ -7,12 +7,9 @@ selections of the model.
 
 import pandas
 
-from .harness.data import HETERO, clx_ai_dataset, measured, numbers, with_libraries
-from .harness.drawing import MEASURED_COLOUR, colour, draw_errors
-from .harness.gallery import Experiment
+from .harness import (Check, clx_ai_dataset, colour, Compared, draw_errors, error_checks, error_table, Experiment,
+                      HETERO, measured, MEASURED_COLOUR, numbers, Outcome, Run, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
-from .harness.studies import Outcome, Run, error_table
-from .harness.verdicts import Check, Compared, error_checks
 
 COMMUNICATION, SPEED = "PARALiA-comm_opt", "PARALiA-select-PERF"
 SHARES = {SPEED: "speed", "PARALiA-select-EDP": "edp", "PARALiA-select-PDP": "pdp"}

@@ -11,10 +11,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness.data import CLX_AI, numbers, table
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, link
-from .harness.verdicts import Check, Compared
+from .harness import Check, CLX_AI, Compared, Experiment, link, numbers, Outcome, Run, table
 
 SIZE, TILE = 16384, 2048
 TILE_BYTES = 8 * TILE**2
@@ -25,7 +22,6 @@ POLICIES = {"BLASX": ("blasx", {}), "XKBLAS": ("xkblas", {}), "PARALiA": ("paral
 TRACED = {"blasx": "BLASX", "xkblas": "XKBLAS", "paralia": "PARALiA"}
 SAME = 0.01  # relative difference of equal bandwidths
 COUNT_TARGET, LINKS_TARGET = 0.10, 0.80
-LINK = ["library", "place", "src", "dst"]
 _PART = re.compile(r"([ABC])\[(\d+):\d+,(\d+):\d+\]")
 
 
@@ -88,22 +84,23 @@ def transfers(timeline: pandas.DataFrame) -> list[dict]:
 
 
 def simulated(case: tuple[str, str]) -> pandas.DataFrame:
-    """The transfers of a library by link: columns LINK, matrix, transfers, busy_s, run_s. The traces of BLASX call the
-    home of a tile "host", and so do its rows here."""
+    """The transfers of a library by link and matrix. The traces of BLASX call the home of a tile "host", and so do its
+    rows here."""
     library, place = case
     policy, options = POLICIES[library]
     options = dict(options)
     result = tr.simulate(tr.gemm(SIZE, place=place), CLX_AI, policy, tile=TILE, effort=options.pop("effort", None),
                          options=options)
     homes = {matrix: f"gpu{home}" for matrix, home in zip("ABC", place.split(":")) if home != "h"}
-    rows = []
-    for each in transfers(result.timeline):
-        for src, dst in each["pairs"]:
-            named = "host" if library == "BLASX" and src == homes.get(each["tile"][0]) else src
-            rows.append((library, place, named, dst, each["tile"][0], (each["end"] - each["start"]) / len(each["pairs"])))
-    rows = pandas.DataFrame(rows, columns=[*LINK, "matrix", "busy_s"])
-    return rows.groupby([*LINK, "matrix"]).busy_s.agg(["size", "sum"]).reset_index().rename(
-        columns={"size": "transfers", "sum": "busy_s"}).assign(run_s=result.makespan, measured=False)
+    found = transfers(result.timeline)
+    rows = [(src, dst, each["tile"][0], (each["end"] - each["start"]) / len(each["pairs"]))
+            for each in found for src, dst in each["pairs"]]
+    rows = pandas.DataFrame(rows, columns=["src", "dst", "matrix", "busy_s"])
+    if library == "BLASX":
+        rows["src"] = rows.src.mask(rows.src == rows.matrix.map(homes), "host")
+    rows = rows.groupby(["src", "dst", "matrix"]).busy_s.agg(["size", "sum"]).reset_index()
+    return rows.rename(columns={"size": "transfers", "sum": "busy_s"}).assign(
+        library=library, place=place, run_s=result.makespan, measured=False)
 
 
 def traced() -> pandas.DataFrame:
@@ -112,12 +109,12 @@ def traced() -> pandas.DataFrame:
 
 
 def kind_of(rows: pandas.DataFrame) -> pandas.Series:
-    return (rows.dst == "host").map({True: "to the host", False: ""}).where(rows.src != "host", "from the host").replace(
-        "", "between GPUs")
+    kinds = pandas.Series("between GPUs", index=rows.index)
+    return kinds.mask(rows.dst == "host", "to the host").mask(rows.src == "host", "from the host")
 
 
 def compare(rows: pandas.DataFrame, compared: Compared) -> list[Check]:
-    """Each traced run next to its simulation; kinds of transfers that a trace lacks (BLASX: to the host) are left out."""
+    """Each traced run next to its simulation, without kinds of transfers that a trace lacks (BLASX: to the host)."""
     checks, rows = [], rows.assign(kind=kind_of(rows))
     for (library, place), trace in rows[rows.measured].groupby(["library", "place"], sort=False):
         ours = rows[~rows.measured & (rows.library == library) & (rows.place == place) & rows.kind.isin(trace.kind)]
@@ -136,14 +133,14 @@ def compare(rows: pandas.DataFrame, compared: Compared) -> list[Check]:
 
 def compare_links(links: pandas.DataFrame, rows: pandas.DataFrame, compared: Compared) -> Check:
     rates = links.set_index(["src", "dst"]).simulated
-    given = links.assign(machine=CLX_AI)
-    for name, value in (("NVLink 1, GB/s", rates["gpu0", "gpu1"]), ("NVLink 2, GB/s", rates["gpu0", "gpu3"]),
-                        ("PCIe, GB/s", rates["host", "gpu0"]), ("link of the sockets, GB/s", rates["gpu0", "gpu7"]),
-                        # eight copies share the link of the sockets
-                        ("eight NVLink 2 copies over eight between sockets", rates["gpu0", "gpu3"] * 8 / rates["gpu0", "gpu7"])):
-        compared.add(name, value, given)
+    fast, sockets = rates["gpu0", "gpu3"], rates["gpu0", "gpu7"]
+    for name, value in (("NVLink 1, GB/s", rates["gpu0", "gpu1"]), ("NVLink 2, GB/s", fast),
+                        ("PCIe, GB/s", rates["host", "gpu0"]), ("link of the sockets, GB/s", sockets),
+                        ("eight NVLink 2 copies over eight between sockets", 8 * fast / sockets)):  # which eight share
+        compared.add(name, value, links.assign(machine=CLX_AI))
     shared = rows[(rows.library == "XKBLAS") & (rows.place == "h:h:h") & ~rows.measured & (rows.dst != "host")]
-    avoided = 1 - shared[shared.src == "host"].groupby("matrix").transfers.sum() / shared.groupby("matrix").transfers.sum()
+    counts = shared.pivot_table("transfers", "matrix", shared.src == "host", "sum")
+    avoided = 1 - counts[True] / counts.sum(axis=1)
     for name, matrix in (("A", "B"), ("B", "A")):  # our grid is 2 x 4, so that A and B exchange
         compared.add(f"copies of {name} from the host avoided", avoided[matrix], shared.assign(machine=CLX_AI))
     equal = (links.simulated / links.published - 1).abs() <= SAME
@@ -168,8 +165,8 @@ def draw(figure, links: pandas.DataFrame, rows: pandas.DataFrame) -> None:
 
 def study(run: Run) -> Outcome:
     links = link_map()
-    rows = pandas.concat([*run.map(simulated, [(library, place) for place in PLACES for library in POLICIES]), traced()],
-                         ignore_index=True)
+    cases = [(library, place) for place in PLACES for library in POLICIES]
+    rows = pandas.concat([*run.map(simulated, cases), traced()], ignore_index=True)
     compared = Compared("clx_ai_link_map", "clx_ai_link_map", "clx_ai_transfers")
     checks = [compare_links(links, rows, compared), *compare(rows, compared)]
     totals = rows.groupby(["place", "library", "measured"], sort=False).agg(
@@ -182,6 +179,6 @@ def study(run: Run) -> Outcome:
 
 
 EXPERIMENT = Experiment("clx_ai_link_map", __doc__, study, "PARALiA", whole=True, size=(10, 7),
-                        why="BLASX and XKBLAS decide at run time, by the first copy to arrive, so links differ from run to "
-                            "run. With matrices on GPUs the traced BLASX copies from GPU to GPU, its policy over the host, "
-                            "as measured times suggest. Why PARALiA's copies are slower than their links is unknown")
+                        why="BLASX and XKBLAS decide at run time, by the first copy to arrive. With matrices on GPUs "
+                            "the traced BLASX copies from GPU to GPU, its policy over the host, as measured times "
+                            "suggest. Why PARALiA's copies are slower than their links is unknown")

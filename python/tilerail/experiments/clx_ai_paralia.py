@@ -8,12 +8,9 @@ import argparse
 
 import pandas
 
-from .harness.data import CLX_AI, CLX_AI_PLACES, SHAPES, clx_ai_dataset, measured, with_libraries
-from .harness.drawing import colour, draw_errors
-from .harness.gallery import Experiment
+from .harness import (Check, CLX_AI, clx_ai_dataset, CLX_AI_PLACES, colour, Compared, draw_errors, error_checks,
+                      error_table, Experiment, measured, near_best, Outcome, Run, SHAPES, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
-from .harness.studies import Outcome, Run, error_table, near_best
-from .harness.verdicts import Check, Compared, error_checks
 
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
 LIBRARIES = (*OTHERS, *NAMES, "tilerail")
@@ -42,12 +39,15 @@ def compare(of: Variants) -> Compared:
     host = of.part(rows.place == "h:h:h")
     compared.add("XKBLAS over comm_opt, h:h:h", host.factor("XKBLAS", "PARALiA-comm_opt", "simulated_s"),
                  host.of("XKBLAS", "PARALiA-comm_opt"))
-    edp, every = "PARALiA-select-EDP", "PARALiA-comm_opt"
+
+    def add_gain(name: str, part: Variants) -> None:
+        ratio = part.ratio("PARALiA-select-EDP", "PARALiA-comm_opt", "joules")
+        compared.add(f"select(EDP) over comm_opt, efficiency, {name}", ratio, part.metric("PARALiA-select-EDP"))
+
     for shape in SHAPES:
         part = of.part(rows["shape"] == shape)
-        compared.add(f"select(EDP) over comm_opt, efficiency, {shape}", part.ratio(edp, every, "joules"), part.metric(edp))
-    small = of.parts()["small"]
-    compared.add("select(EDP) over comm_opt, efficiency, small", small.ratio(edp, every, "joules"), small.metric(edp))
+        add_gain(shape, part)
+    add_gain("small", of.parts()["small"])
     on_gpus = of.part(~rows.place.str.contains("h")).of("BLASX", "XKBLAS")
     compared.add("BLASX and XKBLAS, share of the peak", (on_gpus.flops / on_gpus.simulated_s).mean() / PEAK, on_gpus)
     return compared
@@ -105,6 +105,6 @@ def places(text: str) -> list[str]:
 
 
 EXPERIMENT = Experiment("clx_ai_paralia", __doc__, study, "PARALiA", lambda parser: parser.add_argument(
-    "--places", type=places, default=list(CLX_AI_PLACES), metavar="LIST", help="only these placements, such as h:h:h,0:1:2"),
-    size=(9, 9), why="rates of small problems depend on the libraries' run-time overhead, which is fitted on single rows "
-                     "(docs/model.md, Libraries); the rest is unknown")
+    "--places", type=places, default=list(CLX_AI_PLACES), metavar="LIST", help="only these placements"), size=(9, 9),
+    why="rates of small problems depend on the libraries' run-time overhead, which is fitted on single rows "
+        "([model.md](model.md#libraries)); the rest is unknown")

@@ -7,11 +7,7 @@ over problems, for full offload (all on the host) and partial offload.
 import numpy
 import pandas
 
-from .harness.data import cocopelia
-from .harness.drawing import colour, draw_errors
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, error_table
-from .harness.verdicts import Compared, error_checks
+from .harness import cocopelia, colour, Compared, draw_errors, error_checks, error_table, Experiment, Outcome, Run
 
 OURS, XT, BLASX = "CoCoPeLia-selected", "cuBLASXt-best", "BLASX"
 BY = {OURS: "CoCoPeLia", XT: "cuBLASXt", BLASX: "BLASX, empty caches"}
@@ -23,8 +19,8 @@ def gains(rows: pandas.DataFrame, seconds: str) -> pandas.Series:
     """The gain by testbed, routine and offload, over the problems that have all three libraries."""
     times = rows.pivot(index=PROBLEM, columns="library", values=seconds).dropna()
     ratio = numpy.log(times[[XT, BLASX]].min(axis=1) / times[OURS]).reset_index(name="log")
-    name = "testbed " + ratio.testbed + " " + ratio.blas + ", " + (ratio.place == "h:h:h").map({True: "full", False: "partial"})
-    return numpy.exp(ratio.groupby(name).log.mean()) - 1
+    offload = (ratio.place == "h:h:h").map({True: "full", False: "partial"})
+    return numpy.exp(ratio.groupby("testbed " + ratio.testbed + " " + ratio.blas + ", " + offload).log.mean()) - 1
 
 
 def draw(figure, rows, found):
@@ -49,8 +45,9 @@ def study(run: Run) -> Outcome:
     for name, gain in found.simulated.items():
         compared.add(name, gain, rows[("testbed " + rows.testbed + " " + rows.blas) == name.split(",")[0]])
     table = found.apply(lambda column: column.map("{:.1%}".format)).rename_axis("gain of CoCoPeLia").reset_index()
-    return Outcome(rows, compared.findings, error_checks(rows, TARGETS),
-                   {"gains, these problems": table, "errors": error_table(rows)}, lambda figure: draw(figure, rows, found))
+    tables = {"gains, these problems": table, "errors": error_table(rows)}
+    return Outcome(rows, compared.findings, error_checks(rows, TARGETS), tables,
+                   lambda figure: draw(figure, rows, found))
 
 
 EXPERIMENT = Experiment("cocopelia_fig_7", __doc__, study, "CoCoPeLia", size=(9, 4),

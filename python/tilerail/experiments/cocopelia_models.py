@@ -7,11 +7,8 @@ the times for T = 2048 and T = 4096.
 
 import pandas
 
-from .harness.data import cocopelia
-from .harness.gallery import Experiment
+from .harness import cocopelia, Compared, error_checks, error_table, Experiment, Outcome, quantile, Run
 from .harness.models import predictions
-from .harness.studies import Outcome, Run, error_table, quantile
-from .harness.verdicts import Compared, error_checks
 
 SHOWN = {"CoCoPeLia": ("CSO", "DR"), "cuBLASXt": ("CSO", "BTS"), "daxpy": ("CSO", "BTS")}  # figures 5 and 4
 OVERLAP = 1.5  # V-B: tiles are at most the least size / this

@@ -6,10 +6,7 @@ machine files, so this is a test of the files and no verdict on the paper.
 
 import pandas
 
-from .harness.data import TESTBED
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, link
-from .harness.verdicts import Compared
+from .harness import Compared, Experiment, link, Outcome, Run, TESTBED
 
 DIRECTIONS = {"h2d": ("host", "gpu0"), "d2h": ("gpu0", "host")}
 

@@ -10,9 +10,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness import hardware
-from .harness.gallery import Experiment
-from .harness.studies import Run
+from .harness import Experiment, hardware, Run
 
 NAME = "h200_gantt"
 # Name of the files, sizes, place, least GPUs

@@ -5,11 +5,7 @@ TileRail's plans run every problem measured with the libraries on two H200, with
 
 import pandas
 
-from .harness import hardware
-from .harness.drawing import colour
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
-from .harness.verdicts import Check
+from .harness import Check, colour, Experiment, hardware, Outcome, Run
 
 NAME, QUICK_SIDE = "h200_libraries", 4096
 TILES = {"PARALiA-GEMMex": ("",), "XKBLAS": ("", 1024, 2048, 4096)}  # as measured; "": the library's own

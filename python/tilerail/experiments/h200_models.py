@@ -8,12 +8,8 @@ import itertools
 
 import pandas
 
-from .harness import hardware
-from .harness.data import numbers
-from .harness.gallery import Experiment
+from .harness import Check, error_table, Experiment, hardware, numbers, Outcome, Run
 from .harness.models import MODELS, predictions
-from .harness.studies import Outcome, Run, error_table
-from .harness.verdicts import Check
 
 NAME = "h200_models"
 ROUTINES = {"dgemm": ("gemm", "f64"), "sgemm": ("gemm", "f32"), "daxpy": ("axpy", "f64")}
@@ -32,12 +28,13 @@ def cases(quick: bool) -> pandas.DataFrame:
     places = [":".join(place) for place in itertools.product("h0", repeat=3)][:-1]
     found = [(name, shape, place) for name in ("dgemm", "sgemm") for shape in SHAPES[:1 if quick else None]
              for place in (places if len(set(shape)) == 1 else places[:1])]
-    found += [("daxpy", (length, 1, 1), place) for length in LENGTHS[:1 if quick else None] for place in ("h:h", "h:0", "0:h")]
-    rows = [(*shape, place, 1, ROUTINES[name][1], POLICY, tile, FIELDS, f"{name} {'x'.join(map(str, shape))} {place}", name,
-             ROUTINES[name][0]) for name, shape, place in found
-            for tile in (VECTOR_TILES if name == "daxpy" else TILES) if tile <= (shape[0] if name == "daxpy" else min(shape))]
-    return pandas.DataFrame(rows, columns=["m", "n", "k", "place", "gpus", "dtype", "policy", "tile", "set", "group", "label",
-                                           "routine"])
+    found += [("daxpy", (length, 1, 1), place) for length in LENGTHS[:1 if quick else None]
+              for place in ("h:h", "h:0", "0:h")]
+    rows = [(*shape, place, *ROUTINES[name], tile, f"{name} {'x'.join(map(str, shape))} {place}", name)
+            for name, shape, place in found for tile in (VECTOR_TILES if name == "daxpy" else TILES)
+            if tile <= (shape[0] if name == "daxpy" else min(shape))]
+    columns = ["m", "n", "k", "place", "routine", "dtype", "tile", "group", "label"]
+    return pandas.DataFrame(rows, columns=columns).assign(gpus=1, policy=POLICY, set=FIELDS)
 
 
 def losses(rows: pandas.DataFrame) -> pandas.DataFrame:

@@ -6,10 +6,7 @@ Policy `tilerail` chooses everything.
 import numpy
 import pandas
 
-from .harness import hardware
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
-from .harness.verdicts import Check
+from .harness import Check, Experiment, hardware, Outcome, Run
 
 NAME, QUICK_SIDE, LONGEST_BAR = "h200_peers", 8192, 2.7
 EACH_TARGET, MEAN_TARGET = 1.00, 0.80  # our median / the fastest peer's
@@ -20,8 +17,8 @@ def cases(options, gpus: int, quick: bool) -> pandas.DataFrame:
     problems = problems[(problems.gpus <= gpus) | options.fewer_gpus]
     if quick:
         problems = problems[(problems.m == problems.k) & (problems.m <= QUICK_SIDE)]
-    used = problems.gpus.clip(upper=gpus)
-    return problems.assign(gpus=used, place=[hardware.on_fewer(*each) for each in zip(problems.place, used.clip(lower=1))])
+    used = problems.gpus.clip(1, max(1, gpus))
+    return problems.assign(gpus=used, place=[hardware.on_fewer(*each) for each in zip(problems.place, used)])
 
 
 def draw(figure, found: pandas.DataFrame, peers: pandas.DataFrame) -> None:
@@ -35,17 +32,18 @@ def draw(figure, found: pandas.DataFrame, peers: pandas.DataFrame) -> None:
 
 
 def study(run: Run) -> Outcome:
-    options, gpus = run.options, hardware.gpus_of(run.options)
-    rows, peers = hardware.results(run, NAME, cases(options, gpus, run.quick), simulated=False), hardware.peers("hgx_h200_peers")
+    wanted = cases(run.options, hardware.gpus_of(run.options), run.quick)
+    rows, peers = hardware.results(run, NAME, wanted, simulated=False), hardware.peers("hgx_h200_peers")
     best = peers.loc[peers.groupby("label").seconds.idxmin(), ["label", "library", "seconds", "gpus"]]
     found = rows.merge(best.rename(columns={"library": "peer", "seconds": "fastest", "gpus": "of"}), on="label")
     found["ratio"] = found.measured_s / found.fastest
     found["first call, more ms"] = 1e3 * (found.plan_s + found.first_s - found.measured_s)
     checks, names = [], {True: "with the GPUs of the peers", False: "with fewer GPUs"}
     for same, part in found.groupby(found.gpus == found.of):
-        checks += [Check(f"{names[same]}: geometric mean of {len(part)}", numpy.exp(numpy.log(part.ratio).mean()), MEAN_TARGET, share=False),
+        mean = numpy.exp(numpy.log(part.ratio).mean())
+        checks += [Check(f"{names[same]}: geometric mean of {len(part)}", mean, MEAN_TARGET, share=False),
                    Check(f"{names[same]}: largest", part.ratio.max(), EACH_TARGET, share=False)]
-    shown = found[["label", "peer", "fastest", "measured_s", "first call, more ms", "tile", "devices", "ratio", "check"]]
+    shown = found[["label", "peer", "fastest", "measured_s", "first call, more ms", "tile", "devices", "ratio"]]
     missing = sorted(set(best.label) - set(found.label))
     return hardware.outcome(run, rows, checks, {"ours over the fastest peer": shown.round(4),
                             "problems that were not run": pandas.DataFrame({"problem": missing})},

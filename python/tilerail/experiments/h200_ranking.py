@@ -1,18 +1,14 @@
 """Ranking on H200: does the simulator order policies and tiles as the hardware does?
 
-Each problem is a group of alternatives. Kendall's tau-b compares the two orders. The regret is the loss from choosing by
-simulation: measured time of the simulated best / measured best, minus 1.
+Each problem is a group of alternatives. Kendall's tau-b compares the two orders. The regret is the loss from choosing
+by simulation: measured time of the simulated best / measured best, minus 1.
 """
 
 import math
 
 import pandas
 
-from .harness import hardware
-from .harness.data import invalid
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
-from .harness.verdicts import Check
+from .harness import Check, Experiment, hardware, invalid, Outcome, Run
 
 NAME, QUICK = "h200_ranking", 3
 PROBLEMS = [(16384, 16384, 16384, "h:h:h"), (8192, 8192, 8192, "h:h:h"), (4096, 4096, 4096, "h:h:h"),

@@ -6,10 +6,7 @@ exceeds the other's median.
 
 import pandas
 
-from .harness import hardware
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
-from .harness.verdicts import Check
+from .harness import Check, Experiment, hardware, Outcome, Run
 
 NAME, SIDE = "h200_scaling", 16384
 
@@ -36,7 +33,7 @@ def study(run: Run) -> Outcome:
     def draw(figure):
         axes = figure.subplots()
         below = [1e3 * (rows.measured_s - rows.measured_min_s), 0 * rows.measured_s]
-        axes.errorbar(rows.gpus, 1e3 * rows.measured_s, below, marker="o", capsize=3, label="measured, median and least")
+        axes.errorbar(rows.gpus, 1e3 * rows.measured_s, below, marker="o", label="measured, median and least")
         axes.plot(rows.gpus, 1e3 * rows.predicted_s, "x--", label="simulated")
         axes.plot(rows.gpus, 1e3 * rows.measured_s.iloc[0] * rows.gpus.iloc[0] / rows.gpus, ":", label="perfect")
         axes.set(xlabel="GPUs", ylabel="ms", xticks=rows.gpus)

@@ -12,10 +12,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness.data import invalid
-from .harness.gallery import Experiment, markdown
-from .harness.studies import Outcome, Run
-from .harness.verdicts import Check
+from .harness import Check, Experiment, invalid, markdown, Outcome, Run
 
 SIZES = [8192, 16384, 24576, 32768]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}

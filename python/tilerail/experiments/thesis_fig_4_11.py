@@ -6,11 +6,8 @@ The 66 printed speed-ups over one GPU, and the three printed ratios of one-GPU t
 
 import pandas
 
-from .harness.data import KAROLINA, squares, with_karolina_tiles, with_libraries
-from .harness.drawing import colour
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, near_best
-from .harness.verdicts import Compared
+from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, Run, squares, with_karolina_tiles,
+                      with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 SIZES = [8192, 16384, 32768]

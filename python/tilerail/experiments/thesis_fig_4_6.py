@@ -1,9 +1,9 @@
 """Thesis figure 4.6: how long four GPUs wait for their first kernel, by bandwidth routing and by ETA with batches.
 
 The figure is a drawn example without a machine. Here: four GPUs with a host link each and a link between each pair,
-nothing shared, no latencies and no costs of calls. Links between GPUs have 4/3 of the rate of host links: this ratio was inferred from the two
-printed numbers, so that their agreement is half a fit. One sub-problem on each GPU, C not read; the wait of a GPU is the
-start of its first kernel.
+nothing shared, no latencies and no costs of calls. Links between GPUs have 4/3 of the rate of host links: this ratio
+was inferred from the two printed numbers, so that their agreement is half a fit. One sub-problem on each GPU, C not
+read; the wait of a GPU is the start of its first kernel.
 """
 
 from itertools import combinations
@@ -12,9 +12,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, example_machine
-from .harness.verdicts import Compared
+from .harness import Compared, example_machine, Experiment, Outcome, Run
 
 TILE = 2048
 HOST_RATE = 12  # GB/s; only the ratio matters

@@ -1,16 +1,13 @@
 """Thesis figure 4.8: what each optimisation of PARALiA-GEMMex gains on eight A100 of Karolina.
 
-FP64 squares of the regular dataset (thesis 4.3.1.3) with all data on the host and all on GPU 0, from the baseline to all
-optimisations, one step at a time. As in the thesis, a factor is a bar over the bar at its left, and a bar is the mean
-rate of a placement.
+FP64 squares of the regular dataset (thesis 4.3.1.3) with all data on the host and all on GPU 0, from the baseline to
+all optimisations, one step at a time. As in the thesis, a factor is a bar over the bar at its left, and a bar is the
+mean rate of a placement.
 """
 
 import pandas
 
-from .harness.data import KAROLINA, REGULAR_SIZES, squares
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
-from .harness.verdicts import Compared
+from .harness import Compared, Experiment, KAROLINA, Outcome, REGULAR_SIZES, Run, squares
 
 PLACES = ("h:h:h", "0:0:0")
 _EAGER = "c-tiles=eager order=fifo"
@@ -63,6 +60,6 @@ def study(run: Run) -> Outcome:
 
 
 EXPERIMENT = Experiment("thesis_fig_4_8", __doc__, study, "PARALiA-GEMMex",
-                        why="the thesis does not name the tile of its baseline, and the factor of cache+overlap depends "
-                            "on N over T; why batches gain more here is unknown; GEMMex's order over all sub-problems "
-                            "cancels the gain of lazy C")
+                        why="the thesis does not name the tile of its baseline, and the factor of cache+overlap "
+                            "depends on N over T; why batches gain more here is unknown; GEMMex's order over all "
+                            "sub-problems cancels the gain of lazy C")

@@ -6,11 +6,8 @@ the sizes. Measured rows are in the figure.
 
 import pandas
 
-from .harness.data import KAROLINA, REGULAR_SIZES, squares, with_karolina_tiles, with_libraries
-from .harness.drawing import colour
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, near_best
-from .harness.verdicts import Compared
+from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, REGULAR_SIZES, Run, squares,
+                      with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 PLACES = ("h:h:h", "0:0:0")
@@ -55,12 +52,13 @@ def study(run: Run) -> Outcome:
         mine = rows[(rows["dtype"] == dtype) & rows.library.isin([OURS, *OTHERS[1:]])]
         compared.add(f"{dtype}, over XKBLAS and PARALiA", of_dtype[list(OTHERS[1:])].mean().mean(), mine)
     measured = measured_squares()
-    tables = {"mean factors, simulated": found.groupby(level=["dtype", "place"], sort=False).mean().round(2).reset_index(),
+    means = found.groupby(level=["dtype", "place"], sort=False).mean()
+    tables = {"mean factors, simulated": means.round(2).reset_index(),
               "factors of measured rows": factors(measured, "measured_s").round(2).reset_index()}
     return Outcome(rows, compared.findings, near_best(rows, ["dtype", "place", "m"]), tables,
                    lambda figure: draw(figure, rows, measured))
 
 
 EXPERIMENT = Experiment("thesis_fig_4_9", __doc__, study, "PARALiA-GEMMex", size=(8, 6),
-                        why="copies of cuBLASXt from GPU to GPU over the host were measured on another machine only; the "
-                            "rest is unknown")
+                        why="copies of cuBLASXt from GPU to GPU over the host were measured on another machine only; "
+                            "the rest is unknown")

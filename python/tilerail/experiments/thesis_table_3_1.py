@@ -9,9 +9,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run, example_machine
-from .harness.verdicts import Check, Compared
+from .harness import Check, Compared, example_machine, Experiment, Outcome, Run
 
 PRINTED, WIDER = 1, 2  # GB/s from GPU 0 to 1: as printed, and for different rules
 SIZE, TILE = 4096, 1024
@@ -60,8 +58,9 @@ def study(run: Run) -> Outcome:
     compared = Compared("thesis_table_3_1")
     compared.add("share of the transfers of 0 to 1 over gpu2", over_gpu2(PRINTED, "bottleneck"),
                  rows.assign(machine="three-gpus"))
-    checks = [Check(f"share over GPU 2 at {WIDER} GB/s, narrowest link", over_gpu2(WIDER, "bottleneck"), 1.0, least=True),
-              Check(f"share over GPU 2 at {WIDER} GB/s, added times", over_gpu2(WIDER, "added"), 0.0)]
+    name = f"share over GPU 2 at {WIDER} GB/s"
+    checks = [Check(f"{name}, narrowest link", over_gpu2(WIDER, "bottleneck"), 1.0, least=True),
+              Check(f"{name}, added times", over_gpu2(WIDER, "added"), 0.0)]
     return Outcome(rows, compared.findings, checks, {}, lambda figure: draw(figure, rows))
 
 

@@ -46,9 +46,9 @@ def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFram
     rows = rows.copy()
     for column in columns:
         values = pandas.to_numeric(rows[column].replace("", None), errors="coerce")
-        wrong = [(line, cell) for line, cell in enumerate(rows[column], 1) if cell and pandas.isna(values.iloc[line - 1])]
-        if wrong:
-            raise invalid(f"{name}: row {wrong[0][0]}: {column}", wrong[0][1], "is not a number")
+        for line, (cell, value) in enumerate(zip(rows[column], values), 1):
+            if cell and pandas.isna(value):
+                raise invalid(f"{name}: row {line}: {column}", cell, "is not a number")
         rows[column] = values
     return rows
 

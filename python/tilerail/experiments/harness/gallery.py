@@ -137,7 +137,8 @@ def section(of: Experiment, folder: Path, verdicts: pandas.DataFrame, checks: li
         text += f" Checks: {sum(each.reached for each in missed)} of {len(missed)} reached."
     if of.why:
         text += f" Why results differ: {of.why}."
-    figure = f"![{of.name}](figures/gallery/{of.name}.svg)\n\n" if (folder / of.name / f"{of.name}.svg").exists() else ""
+    drawn = (folder / of.name / f"{of.name}.svg").exists()
+    figure = f"![{of.name}](figures/gallery/{of.name}.svg)\n\n" if drawn else ""
     command = f"    python -m tilerail.experiments {of.name}{' --quick' * quick}\n\n"
     return f"### {of.title}\n\n{figure}{command}{wrapped(text)}\n"
 
@@ -164,8 +165,7 @@ that was fitted to the same rows, or taken from the same table, so that agreemen
     text += markdown(verdicts.drop(columns="reason"))
     reasons = verdicts[verdicts.reason != ""]
     text += "".join(f"\n{wrapped(f'* **{row.claim}** ({row.paper}): {row.reason}')}" for row in reasons.itertuples())
-    text += "\n\n## Checks of the model\n\nOur own targets, errors against measured rows, and unit tests. They are not " \
-            "verdicts on papers.\n\n"
+    text += "\n\n## Checks of the model\n\nOur own targets, errors against measured rows, unit tests.\n\n"
     tables = [check_table(checks).assign(experiment=name) for name, (_, checks) in found.items() if checks]
     text += markdown(pandas.concat(tables)[["experiment", "check", "value", "target", "", "fitted"]]) if tables else ""
     for paper in PAPERS:

@@ -88,17 +88,19 @@ def _measure(options: argparse.Namespace, cases: pandas.DataFrame, simulated: bo
 
 
 def results(run: Run, name: str, cases: pandas.DataFrame, simulated: bool = True) -> pandas.DataFrame:
-    """The rows of `tilerail compare --cases --csv` with a column ``gpus``: measured, with a file after each batch, or of
-    --from-saved. ``attrs`` has the remarks of the file."""
+    """The rows of `tilerail compare --cases --csv` with a column ``gpus``: measured, with a file after each batch, or
+    of --from-saved. ``attrs`` has the remarks of the file."""
     options, needed = run.options, ("m", "place", "devices", "policy", "label", "measured_s", "check", "gpus")
     if options.from_saved:
         rows, about = table(options.from_saved, needed), remarks(options.from_saved)
     else:
         cases = cases.assign(**{column: default for column, default in CASE.items() if column not in cases})
         cases.loc[cases.routine != "gemm", ["transa", "transb"]] = ""
-        cases = _shrunk(cases.assign(devices=cases.gpus.map(lambda count: ",".join(map(str, range(count))))), options.shrink)
+        cases["devices"] = [",".join(map(str, range(count))) for count in cases.gpus]
+        cases = _shrunk(cases, options.shrink)
         about = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-                 "machine": f"{tr.machine(options.topology).name}, backend {options.backend}, {options.host_buffers} host buffers"}
+                 "machine": f"{tr.machine(options.topology).name}, backend {options.backend}, "
+                            f"{options.host_buffers} host buffers"}
         folder, parts = options.output, []
         folder.mkdir(parents=True, exist_ok=True)
         for first in range(0, len(cases), BATCH):

@@ -54,9 +54,10 @@ def plan_of(problem: dict) -> tr.Plan:
 def _result(problem: dict) -> dict:
     result = tr.simulate(plan_of(problem))
     busiest = result.summary["busiest"]
-    return {"used_tile": result.plan.tile, "used": ",".join(name.removeprefix("gpu") for name in result.plan.processors),
-            "simulated_s": result.makespan, "tflops": result.tflops, "bound_s": result.bound,
-            "bound_by": result.bound_by, "busiest": busiest["name"], "busiest_share": busiest["share"]}
+    used = ",".join(name.removeprefix("gpu") for name in result.plan.processors)
+    return {"used_tile": result.plan.tile, "used": used, "simulated_s": result.makespan, "tflops": result.tflops,
+            "bound_s": result.bound, "bound_by": result.bound_by, "busiest": busiest["name"],
+            "busiest_share": busiest["share"]}
 
 
 @dataclass
@@ -104,8 +105,8 @@ class Run:
         """The rows (columns of PROBLEM, others stay) with the columns RESULT, ``busiest`` and ``busiest_share``; equal
         problems are simulated once. With ``measured_s``, ``error`` is simulated over measured, minus 1."""
         rows = rows.reset_index(drop=True)
-        problems = pandas.DataFrame({name: rows[name] if name in rows else default for name, default in PROBLEM.items()},
-                                    index=rows.index).fillna(FILL).astype(object)
+        columns = {name: rows[name] if name in rows else default for name, default in PROBLEM.items()}
+        problems = pandas.DataFrame(columns, index=rows.index).fillna(FILL).astype(object)
         keys = [tuple(map(str, each)) for each in problems.itertuples(index=False)]
         unique = dict(zip(keys, problems.to_dict("records")))
         results = dict(zip(unique, self.map(_result, unique.values())))
@@ -117,7 +118,8 @@ def with_errors(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows.assign(error=rows.simulated_s / rows.measured_s - 1)
 
 
-def example_machine(name: str, about: str, links: dict[tuple[str, str], float], latency: str, kernels: str) -> tr.Machine:
+def example_machine(name: str, about: str, links: dict[tuple[str, str], float], latency: str,
+                    kernels: str) -> tr.Machine:
     """A machine of links (GB/s, both directions) between a host and GPUs, with ``kernels`` (a launch and a peak) and
     nothing shared."""
     source = 'source = "example"\n'
@@ -125,11 +127,12 @@ def example_machine(name: str, about: str, links: dict[tuple[str, str], float], 
     text += f'example = {{ kind = "assumed", text = "{about}; the rest is round" }}\n'
     text += '[[memory]]\nname = "host"\nkind = "host"\n' + source
     for gpu in sorted({memory for ends in links for memory in ends if memory != "host"}):
-        text += (f'[[memory]]\nname = "{gpu}"\nkind = "gpu"\ndevice = {gpu[3:]}\ncapacity = "16 GB"\nkernels = "round"\n'
-                 'engines = { h2d = 1, d2h = 1, peer = 3 }\nwatts = { idle = "50 W", busy = "250 W" }\n' + source)
+        text += (f'[[memory]]\nname = "{gpu}"\nkind = "gpu"\ndevice = {gpu[3:]}\ncapacity = "16 GB"\n'
+                 'kernels = "round"\nengines = { h2d = 1, d2h = 1, peer = 3 }\n'
+                 'watts = { idle = "50 W", busy = "250 W" }\n') + source
     for (src, dst), rate in links.items():
-        text += (f'[[link]]\nfrom = "{src}"\nto = "{dst}"\nbandwidth = "{rate} GB/s"\nlatency = "{latency}"\nboth = true\n'
-                 + source)
+        text += (f'[[link]]\nfrom = "{src}"\nto = "{dst}"\nbandwidth = "{rate} GB/s"\nlatency = "{latency}"\n'
+                 'both = true\n') + source
     text += (f'[kernels.round]\n{kernels.split(";")[0]}\nmultiprocessors = 16\nblock = [128, 128]\nk_overhead = 0\n'
              f'memory_bandwidth = "1 TB/s"\n{source}[[kernels.round.gemm]]\ndtype = "f64"\n{kernels.split(";")[1]}\n'
              f'efficiency = [[1, 1.0]]\n{source}')
@@ -145,10 +148,10 @@ def quantile(values: Iterable[float], share: float) -> float:
 def error_table(rows: pandas.DataFrame, by: str | list[str] = "library") -> pandas.DataFrame:
     """Quantiles of the errors by group."""
     def line(of: pandas.DataFrame) -> pandas.Series:
-        cells = {"rows": str(len(of))}
-        cells |= {name: f"{quantile(of.error, share):+.1%}" for name, share in (("5%", .05), ("median", .5), ("95%", .95))}
-        cells |= {name: f"{quantile(of.error.abs(), share):.1%}" for name, share in (("median size", .5), ("90%", .9))}
-        return pandas.Series(cells)
+        signed, sizes = {"5%": 0.05, "median": 0.5, "95%": 0.95}, {"median size": 0.5, "90%": 0.9}
+        return pandas.Series({"rows": str(len(of))} |
+                             {name: f"{quantile(of.error, share):+.1%}" for name, share in signed.items()} |
+                             {name: f"{quantile(of.error.abs(), share):.1%}" for name, share in sizes.items()})
 
     return rows.groupby(by, sort=False)[["error"]].apply(line).reset_index()
 
@@ -175,8 +178,9 @@ def copies(machine: str, src: str, dst: str, elements: int, both: bool = False) 
     names = ["h" if memory == "host" else memory.removeprefix("gpu") for memory in (src, dst)]
     gpu = next(name for name in reversed(names) if name != "h")
     place = f"{gpu}:h" if both or dst == "host" else ":".join(names)
-    result = tr.simulate(tr.axpy(elements * (16 if both else 1), place=place), roomy(machine), "cocopelia" if both else "baseline",
-                         devices=[gpu], tile=elements)
+    problem = tr.axpy(elements * (16 if both else 1), place=place)
+    policy = "cocopelia" if both else "baseline"
+    result = tr.simulate(problem, roomy(machine), policy, devices=[gpu], tile=elements)
     found = result.timeline
     found = found[(found.kind == "copy") & (found.src == src) & (found.dst == dst)]
     return found.assign(seconds=found.end_s - found.start_s)

@@ -19,8 +19,8 @@ COLUMNS = ("paper", "claim", "name", "where", "low", "high", "unit", "tolerance"
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number, or a range. Units: x (a factor), gain (a gained share), % (another share, as 0.01), else written
-    behind the number."""
+    """A printed number, or a range. Units: x (a factor), gain (a gained share), % (another share, as 0.01), others as
+    they are."""
 
     paper: str
     claim: str
@@ -66,14 +66,14 @@ def _checked(value: Printed, path: Path) -> Printed:
     if value.experiment and not low <= value.low <= value.high <= high:
         raise invalid(place, f"{value.low} to {value.high}", "is not a range")
     if value.experiment and nothing is not None and low <= nothing <= high and not value.low <= nothing <= value.high:
-        raise invalid(place, None, f"the band {low:g} to {high:g} contains no effect, {nothing:g}", "a smaller tolerance")
+        raise invalid(place, None, f"the band {low:g} to {high:g} contains no effect, {nothing:g}", "a smaller one")
     return value
 
 
 @lru_cache(maxsize=None)
 def published(path: Path = REFERENCE / "published.csv") -> tuple[Printed, ...]:
-    """Raises InputError naming the row: for cells that are not numbers, rows that are neither compared nor have a reason,
-    and bands with "no effect" (a factor of 1, a gain of 0) around a number that is printed as an effect."""
+    """Raises InputError naming the row: for cells that are not numbers, rows that are neither compared nor have a
+    reason, and bands with "no effect" (a factor of 1, a gain of 0) around a number that is printed as an effect."""
     rows = numbers(table(path, COLUMNS), path.name, "low", "high")[list(COLUMNS)]
     return tuple(_checked(Printed(**cells), path) for cells in rows.to_dict("records"))
 
@@ -123,8 +123,8 @@ class Check:
 
 @lru_cache(maxsize=None)
 def fits() -> tuple[dict, ...]:
-    """reference/fitted.csv: figures of machines (sources of their files) and of libraries (docs/model.md#libraries) that
-    were fitted to rows of a dataset, or taken from a printed table."""
+    """reference/fitted.csv: figures of machines (sources of their files) and of libraries (docs/model.md#libraries)
+    that were fitted to rows of a dataset, or taken from a printed table."""
     return tuple(table("fitted", ("kind", "name", "figure", "dataset", "rows")).to_dict("records"))
 
 
@@ -137,12 +137,15 @@ def fitted_rows(rows: pandas.DataFrame, dataset: str | None = None) -> pandas.Se
     dataset or this one."""
     rows = rows.assign(**{name: value for name, value in DEFAULTS.items() if name not in rows})
     of = rows["dataset"] if dataset is None else pandas.Series(dataset, index=rows.index)
-    policies = rows.by.where(rows.by != "", rows.library).map(lambda name: LIBRARIES[name].policy if name in LIBRARIES else "")
+    policy_of = {name: library.policy for name, library in LIBRARIES.items()}
+    policies = rows.by.where(rows.by != "", rows.library).map(policy_of)
     found = pandas.Series(False, index=rows.index)
     for fit in fits():
         used = rows.machine == fit["name"] if fit["kind"] == "machine" else policies == fit["name"]
         mine = rows[used & (of == fit["dataset"])]
-        found |= rows.index.isin(mine.query(fit["rows"], engine="python").index if fit["rows"] and len(mine) else mine.index)
+        if fit["rows"] and len(mine):
+            mine = mine.query(fit["rows"], engine="python")
+        found |= rows.index.isin(mine.index)
     return found
 
 
@@ -190,18 +193,18 @@ def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: i
             ours = (f"{sum(each.within for each in found)} of {len(found)} in their bands; farthest: {far.value.name}: "
                     f"{far.value.text(far.ours)} for {far.value.printed}")
         fitted = sum(each.fitted for each in found)
-        lines.append({"paper": paper, "claim": claim, "where": ", ".join(dict.fromkeys(value.where for value in values)),
-                      "printed": printed, "ours": ours, "verdict": verdict_of(values, found),
-                      "fitted": f"{fitted} of {len(found)}" if fitted else "-",
-                      "reason": "; ".join(dict.fromkeys(value.reason for value in values if value.reason))})
-    return pandas.DataFrame(lines, columns=["paper", "claim", "where", "printed", "ours", "verdict", "fitted", "reason"])
+        where, reason = (dict.fromkeys(cells) for cells in ((value.where for value in values),
+                                                            (value.reason for value in values if value.reason)))
+        lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(values, found),
+                      f"{fitted} of {len(found)}" if fitted else "-", "; ".join(reason)))
+    return pandas.DataFrame(lines, columns="paper claim where printed ours verdict fitted reason".split())
 
 
 def left_out() -> pandas.DataFrame:
     """Printed numbers that no experiment simulates, with the reasons."""
-    rows = [{"paper": each.paper, "claim": each.claim, "number": each.name, "where": each.where, "printed": each.printed,
-             "reason": each.reason} for each in published() if not each.experiment]
-    return pandas.DataFrame(rows, columns=["paper", "claim", "number", "where", "printed", "reason"])
+    rows = [(each.paper, each.name, each.where, each.printed, each.reason)
+            for each in published() if not each.experiment]
+    return pandas.DataFrame(rows, columns=["paper", "number", "where", "printed", "reason"])
 
 
 def error_checks(rows: pandas.DataFrame, targets: dict[str, float], by: str = "library") -> list[Check]:
