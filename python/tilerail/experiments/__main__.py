@@ -61,9 +61,10 @@ def chosen(text: str) -> list[str]:
 
 
 def command_of(words: list[str]) -> str:
-    """The command without folders and numbers of threads, which do not change results."""
+    """The command without folders of this computer and numbers of threads, which do not change results."""
     dropped = {at + step for at, word in enumerate(words) for step in range(2) if word in ("-o", "--output", "--jobs")}
-    kept = [os.path.basename(word) or word for at, word in enumerate(words) if at not in dropped and word != "--again"]
+    kept = [os.path.basename(word) if os.path.isabs(word) else word for at, word in enumerate(words)
+            if at not in dropped and word != "--again"]
     return " ".join(["python -m tilerail.experiments", *kept])
 
 
@@ -92,12 +93,10 @@ def run_all(words: list[str]) -> int:
         print(f"== {name}" + (": kept from an earlier run (--again repeats it)" if kept else ""), flush=True)
         if not kept:
             run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)])
-    page = gallery.page({name: experiment(name) for name in options.only}, options.output, command_of(["all", *words]),
-                        options.quick)
-    print(page.verdicts.to_string(index=False, max_colwidth=70))
-    page.verdicts.to_csv(options.output / "all.csv", index=False)
-    if options.page:
-        page.write(options.page)
+    verdicts = gallery.page({name: experiment(name) for name in options.only}, options.output,
+                            command_of(["all", *words]), options.quick, options.page)
+    print(verdicts.to_string(index=False, max_colwidth=70))
+    verdicts.to_csv(options.output / "all.csv", index=False)
     return 0
 
 

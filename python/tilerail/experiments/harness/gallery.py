@@ -44,7 +44,7 @@ class Experiment:
 
 
 def check_table(checks: list[Check]) -> pandas.DataFrame:
-    return pandas.DataFrame([each.cells() for each in checks])
+    return pandas.DataFrame([each.cells() for each in checks], columns=["check", "value", "target", "", "fitted"])
 
 
 def finding_table(findings: list[Finding]) -> pandas.DataFrame:
@@ -114,45 +114,44 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
 
 
-@dataclass(frozen=True)
-class Page:
-    verdicts: pandas.DataFrame
-    text: str
-    figures: list[Path]
-
-    def write(self, path: Path) -> None:
-        """The page, and the figures in figures/gallery next to it."""
-        folder = path.parent / "figures" / "gallery"
-        folder.mkdir(parents=True, exist_ok=True)
-        for figure in self.figures:
-            shutil.copyfile(figure, folder / figure.name)
-        path.write_text(self.text, encoding="utf-8")
-
-
-def section(of: Experiment, folder: Path, verdicts: pandas.DataFrame, checks: list[Check], quick: bool) -> str:
-    words = verdicts.verdict.value_counts()
-    text = f"Claims: {', '.join(f'{count} {word}' for word, count in words.items())}." if len(verdicts) else ""
-    missed = [each for each in checks if each.reached is not None]
-    if missed:
-        text += f" Checks: {sum(each.reached for each in missed)} of {len(missed)} reached."
-    if of.why:
-        text += f" Why results differ: {of.why}."
-    drawn = (folder / of.name / f"{of.name}.svg").exists()
+def section(of: Experiment, drawn: bool, verdicts: pandas.DataFrame, checks: list[Check], quick: bool) -> str:
+    words = [f"{count} {word}" for word, count in verdicts.verdict.value_counts().items()]
+    aims = [each.reached for each in checks if each.reached is not None]
+    text = " ".join(f"{name}: {cells}." for name, cells in (
+        ("Claims", ", ".join(words)), ("Checks", f"{sum(aims)} of {len(aims)} reached" if aims else ""),
+        ("Why results differ", of.why)) if cells)
     figure = f"![{of.name}](figures/gallery/{of.name}.svg)\n\n" if drawn else ""
-    command = f"    python -m tilerail.experiments {of.name}{' --quick' * quick}\n\n"
-    return f"### {of.title}\n\n{figure}{command}{wrapped(text)}\n"
+    return f"""### {of.title}
+
+{figure}    python -m tilerail.experiments {of.name}{' --quick' * quick}
+
+{wrapped(text)}
+"""
 
 
-def page(experiments: dict[str, Experiment], folder: Path, command: str, quick: bool) -> Page:
-    """The results of these experiments in the folder."""
-    found = {name: saved(name, folder) for name in experiments}
-    verdicts = claim_table([each for findings, _ in found.values() for each in findings], experiments)
-    note = f"\nLimit: {PART}.\n" if quick else ""
-    text = f"""# Gallery
+def page(of: dict[str, Experiment], folder: Path, command: str, quick: bool, path: Path | None) -> pandas.DataFrame:
+    """The verdicts of the results in the folder. With ``path``, writes the page, and figures in figures/gallery next to
+    it."""
+    found = {name: saved(name, folder) for name in of}
+    verdicts = claim_table([each for findings, _ in found.values() for each in findings], of)
+    if not path:
+        return verdicts
+    figures = {name: folder / name / f"{name}.svg" for name in of if (folder / name / f"{name}.svg").exists()}
+    (path.parent / "figures/gallery").mkdir(parents=True, exist_ok=True)
+    for figure in figures.values():
+        shutil.copyfile(figure, path.parent / "figures/gallery" / figure.name)
+    checks = pandas.concat([check_table(checks).assign(experiment=name) for name, (_, checks) in found.items()])
+    papers = ""
+    for paper in PAPERS:
+        parts = [section(of[name], name in figures, claim_table(findings, [name]), own, quick)
+                 for name, (findings, own) in found.items() if of[name].paper == paper]
+        papers += f"\n## {paper}\n\n" + "\n".join(parts) if parts else ""
+    reasons = [wrapped(f"* **{row.claim}** ({row.paper}): {row.reason}") for row in verdicts.itertuples() if row.reason]
+    path.write_text(f"""# Gallery
 
 Written by `{command}` (tilerail {tr.__version__}).
 [experiments.md](experiments.md) describes each experiment, the bands, and the four verdicts.
-{note}
+{f"{chr(10)}Limit: {PART}.{chr(10)}" * quick}
 On the right of a figure each dot is a value of ours. The green band is the tolerance around the printed number, and has
 the same width for all numbers. A red dot lies outside; dots beyond three half widths are at the edge of the frame.
 
@@ -161,18 +160,15 @@ the same width for all numbers. A red dot lies outside; dots beyond three half w
 Each claim of a paper has one verdict. *Fitted*: so many of the compared numbers come from a simulation with a figure
 that was fitted to the same rows, or taken from the same table, so that agreement is not evidence.
 
-"""
-    text += markdown(verdicts.drop(columns="reason"))
-    reasons = verdicts[verdicts.reason != ""]
-    text += "".join(f"\n{wrapped(f'* **{row.claim}** ({row.paper}): {row.reason}')}" for row in reasons.itertuples())
-    text += "\n\n## Checks of the model\n\nOur own targets, errors against measured rows, unit tests.\n\n"
-    tables = [check_table(checks).assign(experiment=name) for name, (_, checks) in found.items() if checks]
-    text += markdown(pandas.concat(tables)[["experiment", "check", "value", "target", "", "fitted"]]) if tables else ""
-    for paper in PAPERS:
-        of_paper = [each for each in experiments.values() if each.paper == paper]
-        parts = [section(each, folder, claim_table(found[each.name][0], [each.name]), found[each.name][1], quick)
-                 for each in of_paper]
-        text += f"\n## {paper}\n\n" + "\n".join(parts) if parts else ""
-    text += "\n## Printed numbers that are not compared\n\n" + markdown(left_out())
-    figures = [folder / name / f"{name}.svg" for name in experiments]
-    return Page(verdicts, text, [figure for figure in figures if figure.exists()])
+{markdown(verdicts.drop(columns="reason"))}
+{chr(10).join(reasons)}
+
+## Checks of the model
+
+Our own targets, errors against measured rows, and unit tests. They are not verdicts on papers.
+
+{markdown(checks[["experiment", *check_table([]).columns]])}{papers}
+## Printed numbers that are not compared
+
+{markdown(left_out())}""", encoding="utf-8")
+    return verdicts

@@ -33,14 +33,6 @@ def kernel(machine: str, routine: str, dtype: str, m: int, n: int, k: int) -> fl
 
 
 @dataclass(frozen=True)
-class Operand:
-    rows: int
-    cols: int
-    away: bool  # on the host
-    written: bool
-
-
-@dataclass(frozen=True)
 class Overlap:
     """A routine on GPU 0 in tiles."""
 
@@ -51,51 +43,34 @@ class Overlap:
     place: str
     tile: int
 
-    @property
-    def operands(self) -> list[Operand]:
-        m, n, k = self.sizes
-        shapes = [(m, 1), (m, 1)] if self.routine == "axpy" else [(m, k), (k, n), (m, n)]
-        return [Operand(*shape, home == "h", number == len(shapes) - 1)
-                for number, (shape, home) in enumerate(zip(shapes, self.place.split(":")))]
-
-    def copy(self, operand: Operand, back: bool, whole: bool = False) -> float:
-        latency, per_byte, _ = self.back if back else self.to
-        sides = (operand.rows, operand.cols)
-        return latency + prod(side if whole else min(side, self.tile) for side in sides) * BYTES[self.dtype] * per_byte
-
-    @property
-    def to(self) -> tuple[float, float, float]:
-        return direction(self.machine, "host", "gpu0")
-
-    @property
-    def back(self) -> tuple[float, float, float]:
-        return direction(self.machine, "gpu0", "host")
-
-    @property
-    def kernels(self) -> float:
-        return prod(max(1.0, side / self.tile) for side in self.sizes)
+    def copy(self, shape: tuple[int, int], back: bool, whole: bool = False) -> float:
+        """Seconds of a tile of an operand, or of the whole operand."""
+        latency, per_byte, _ = direction(self.machine, *(("gpu0", "host") if back else ("host", "gpu0")))
+        return latency + prod(side if whole else min(side, self.tile) for side in shape) * BYTES[self.dtype] * per_byte
 
     def seconds(self) -> dict[str, float]:
         """By model: equations 1, 2, 4 and 5, and streams without reuse (van Werkhoven et al., CCGrid 2014)."""
+        m, n, k = self.sizes
+        shapes = [(m, 1), (m, 1)] if self.routine == "axpy" else [(m, k), (k, n), (m, n)]
+        fetched = [shape for shape, home in zip(shapes, self.place.split(":")) if home == "h"]
+        written = shapes[-1:] if self.place.endswith("h") else []
         one = kernel(self.machine, self.routine, self.dtype, *(min(side, self.tile) for side in self.sizes))
-        operands, count = self.operands, self.kernels
-        fetched = [each for each in operands if each.away]
-        written = [each for each in fetched if each.written]
-        all_in, all_out = (sum(self.copy(each, back) for each in operands) for back in (False, True))
-        first = sum(self.copy(each, False) for each in fetched)
-        last = sum(self.copy(each, True) for each in written)
+        whole = kernel(self.machine, self.routine, self.dtype, *self.sizes)
+        count = prod(max(1.0, side / self.tile) for side in self.sizes)
+        all_in, all_out = (sum(self.copy(shape, back) for shape in shapes) for back in (False, True))
+        first, last = sum(self.copy(shape, False) for shape in fetched), sum(self.copy(shape, True) for shape in written)
 
         def pipelined(into: float, out: float, transfers: float) -> float:
             return max(one, transfers) * (count - 1) + into + one + out
 
-        slow_in, slow_out = self.to[2] * first, self.back[2] * last
-        both = (slow_out + (slow_in - slow_out) / self.to[2] if slow_in >= slow_out else
-                slow_in + (slow_out - slow_in) / self.back[2])
-        fetches = [max(1.0, each.rows / self.tile) * max(1.0, each.cols / self.tile) - 1 for each in fetched]
-        reused = sum(number * max(self.copy(each, False), one) for each, number in zip(fetched, fetches))
-        parts = [kernel(self.machine, self.routine, self.dtype, *self.sizes),
-                 sum(self.copy(each, False, whole=True) for each in fetched),
-                 sum(self.copy(each, True, whole=True) for each in written)]
+        slow_to, slow_back = direction(self.machine, "host", "gpu0")[2], direction(self.machine, "gpu0", "host")[2]
+        slow_in, slow_out = slow_to * first, slow_back * last
+        both = (slow_out + (slow_in - slow_out) / slow_to if slow_in >= slow_out else
+                slow_in + (slow_out - slow_in) / slow_back)
+        fetches = [prod(max(1.0, side / self.tile) for side in shape) - 1 for shape in fetched]
+        reused = sum(number * max(self.copy(shape, False), one) for shape, number in zip(fetched, fetches))
+        parts = [whole, sum(self.copy(shape, False, whole=True) for shape in fetched),
+                 sum(self.copy(shape, True, whole=True) for shape in written)]
         return {"baseline": pipelined(all_in, all_out, max(all_in, all_out)),
                 "dataloc": pipelined(first, last, max(first, last)), "bts": pipelined(first, last, both),
                 "dr": reused + one * (count - sum(fetches)) + first + last,
