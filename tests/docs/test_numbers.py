@@ -26,7 +26,8 @@ ACCURACY = {  # start of a row of docs/experiments.md: its results, and their ty
 def accuracy(path, dtype):
     """Number of cases, and in %: median, 95th percentile and largest |error|, and share of cases in their interval."""
     lines = (SOURCE / "experiments/results" / path).read_text().splitlines()
-    rows = [row for row in csv.DictReader(line for line in lines if not line.startswith("#")) if dtype in ("", row["dtype"])]
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    rows = [row for row in rows if dtype in ("", row["dtype"])]
     errors = sorted(abs(float(row["predicted_s"]) / float(row["measured_s"]) - 1) for row in rows)
     quantiles = [errors[min(len(errors) - 1, int(share * len(errors)))] for share in (0.5, 0.95, 1)]
     inside = sum(row["in_interval"] == "yes" for row in rows) / len(rows)

@@ -51,12 +51,11 @@ class OverBound(ExperimentTest):
         self.assertTrue((rows[["start", "end", "pauses", "unused", "more"]] >= -1e-9).all(axis=None))
 
     def test_the_page_has_the_results_of_the_program(self):
-        machines = ("two-gpu", "summit-node")
-        self.succeed("over_bound", "--machines", ",".join(machines), "--page", self.folder / "page.md")
-        page = (SOURCE / "docs/over_bound.md").read_text()
-        for line in (self.folder / "page.md").read_text().splitlines():
-            if line.startswith(tuple(f"| {machine} " for machine in machines)):
-                self.assertIn(line, page)
+        self.succeed("over_bound", "--machines", "two-gpu", "--page", self.folder / "page.md")
+        lines = [line for line in (self.folder / "page.md").read_text().splitlines() if line.startswith("| two-gpu ")]
+        self.assertGreater(len(lines), 0)
+        for line in lines:
+            self.assertIn(line, (SOURCE / "docs/over_bound.md").read_text())
 
 
 if __name__ == "__main__":

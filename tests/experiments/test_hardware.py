@@ -8,7 +8,8 @@ from support import SOURCE, ExperimentTest
 from tilerail.experiments import h200_accuracy, h200_scaling
 from tilerail.experiments.harness import hardware
 
-RECORDED = {"h200_accuracy": "hgx-h200-4/h200_accuracy.csv", "h200_libraries": "hgx-h200-2/2026-11-23/h200_libraries.csv",
+RECORDED = {"h200_accuracy": "hgx-h200-4/h200_accuracy.csv",
+            "h200_libraries": "hgx-h200-2/2026-11-23/h200_libraries.csv",
             "h200_models": "hgx-h200-1/h200_models.csv", "h200_peers": "hgx-h200-4/h200_peers.csv",
             "h200_ranking": "hgx-h200-4/h200_ranking.csv", "h200_scaling": "hgx-h200-4/h200_scaling.csv",
             "h200_gantt": "hgx-h200-4/h200_gantt"}
@@ -45,9 +46,10 @@ class Recorded(ExperimentTest):
 
     def test_bad_results_are_refused_with_their_place(self):
         self.save(measured_s="fast")
-        self.assert_refused(["h200_scaling", "--from-saved", self.folder / "saved.csv"], "measured_s: 'fast' is not a number")
+        words = ["h200_scaling", "--from-saved", self.folder / "saved.csv"]
+        self.assert_refused(words, "measured_s: 'fast' is not a number")
         (self.folder / "saved.csv").write_text("m,n\n1,2\n")
-        self.assert_refused(["h200_scaling", "--from-saved", self.folder / "saved.csv"], "has no column 'place'")
+        self.assert_refused(words, "has no column 'place'")
 
 
 class Arguments(ExperimentTest):
@@ -82,7 +84,8 @@ class Cases(unittest.TestCase):
         self.assertTrue((cases.m * cases.n * cases.k <= h200_accuracy.LARGEST_WORK).all())
 
     def test_more_gpus_are_slower_when_their_least_time_is_above_the_fastest_median_of_fewer(self):
-        rows = pandas.DataFrame({"gpus": [1, 2, 3, 4], "measured_s": [4, 2, 3, 1.9], "measured_min_s": [3.9, 1.9, 2.01, 1.8]})
+        rows = pandas.DataFrame({"gpus": [1, 2, 3, 4], "measured_s": [4, 2, 3, 1.9],
+                                 "measured_min_s": [3.9, 1.9, 2.01, 1.8]})
         self.assertEqual(h200_scaling.slower_than(rows), ["", "", "slower than with 2", ""])
 
 

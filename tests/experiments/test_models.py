@@ -21,7 +21,7 @@ def predicted(place, tile, m=4096, routine="gemm"):
 
 class Models(unittest.TestCase):
     def test_links_have_the_latency_and_the_rate_of_the_machine_file(self):
-        for ends, rate, latency in ((("host", "gpu0"), RATES[0], LATENCIES[0]), (("gpu0", "host"), RATES[1], LATENCIES[1])):
+        for ends, rate, latency in zip((("host", "gpu0"), ("gpu0", "host")), RATES, LATENCIES):
             found = link(BED, *ends)
             self.assertAlmostEqual(found[0] / latency, 1, places=6)
             self.assertAlmostEqual(found[1] / rate, 1, places=6)

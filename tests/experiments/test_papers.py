@@ -1,4 +1,4 @@
-"""Experiments of papers: their numbers are the simulator's, their files and figures agree, and the gallery is theirs."""
+"""Experiments of papers: numbers of the simulator; files, figures and the gallery agree."""
 
 import unittest
 
@@ -28,7 +28,8 @@ class All(ExperimentTest):
         verdicts = pandas.read_csv(self.folder / "all.csv")
         self.assertGreater(len(verdicts), 1)
         for row in verdicts.itertuples():
-            self.assertIn(f"| {row.paper} | {row.claim} | {row.where} | {row.printed} | {row.ours} | {row.verdict} |", page)
+            cells = (row.paper, row.claim, row.where, row.printed, row.ours, row.verdict)
+            self.assertIn(f"| {' | '.join(cells)} |", page)
         for name in CHEAP.split(","):
             self.assertIn(f"    python -m tilerail.experiments {name}\n", page)
             texts = svg_texts(self.folder / f"docs/figures/gallery/{name}.svg")
@@ -121,7 +122,8 @@ class Means(unittest.TestCase):
 
     def test_small_problems_are_those_with_the_fewest_flops(self):
         parts = Variants(self.rows, small=1).parts()
-        self.assertEqual({name: set(part.rows.m) for name, part in parts.items()}, {"small": {1}, "large": {2}, "all": {1, 2}})
+        self.assertEqual({name: set(part.rows.m) for name, part in parts.items()},
+                         {"small": {1}, "large": {2}, "all": {1, 2}})
 
 
 if __name__ == "__main__":

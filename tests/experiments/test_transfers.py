@@ -13,9 +13,9 @@ HALVES = [f"A[0:{TILE},{begin}:{begin + HALF}]" for begin in (0, HALF)]
 
 def found(*copies):
     """From (src, dst, label, bytes), one second each, two seconds apart: tile, pairs, bytes, start and end."""
-    rows = [{"kind": "copy", "src": src, "dst": dst, "label": label, "bytes": moved, "start_s": 2.0 * at, "end_s": 2.0 * at + 1}
-            for at, (src, dst, label, moved) in enumerate(copies)]
-    return [(each["tile"], each["pairs"], each["bytes"], each["start"], each["end"]) for each in transfers(pandas.DataFrame(rows))]
+    rows = pandas.DataFrame(copies, columns=["src", "dst", "label", "bytes"]).assign(
+        kind="copy", start_s=[2.0 * at for at in range(len(copies))], end_s=[2.0 * at + 1 for at in range(len(copies))])
+    return [(each["tile"], each["pairs"], each["bytes"], each["start"], each["end"]) for each in transfers(rows)]
 
 
 class Transfers(unittest.TestCase):
@@ -33,7 +33,8 @@ class Transfers(unittest.TestCase):
         self.assertEqual(len(found(("gpu0", "host", C, TILE_BYTES), ("host", "gpu1", A, TILE_BYTES))), 2)
 
     def test_hops_in_pieces_and_those_of_c_are_one_route(self):
-        hops = [(src, dst, half, TILE_BYTES // 2) for src, dst in (("gpu0", "gpu1"), ("gpu1", "gpu2")) for half in HALVES]
+        hops = [(src, dst, half, TILE_BYTES // 2)
+                for src, dst in (("gpu0", "gpu1"), ("gpu1", "gpu2")) for half in HALVES]
         self.assertEqual(found(*hops), [(("A", 0, 0), [("gpu0", "gpu1"), ("gpu1", "gpu2")], TILE_BYTES, 0.0, 7.0)])
         routes = found(("gpu0", "gpu1", C, TILE_BYTES), ("gpu1", "gpu2", C, TILE_BYTES))
         self.assertEqual([pairs for _, pairs, *_ in routes], [[("gpu0", "gpu1"), ("gpu1", "gpu2")]])
