@@ -11,6 +11,7 @@ from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset,
 from tilerail.experiments.harness.drawing import FONT, STYLE
 from tilerail.experiments.harness.gallery import PART, saved
 from tilerail.experiments.harness.paralia import Variants
+from tilerail.experiments.harness.verdicts import published
 
 CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # complete within seconds
 LARGEST_FIGURE = 64 * 1024  # bytes, in docs
@@ -33,7 +34,10 @@ class All(ExperimentTest):
         for name in CHEAP.split(","):
             self.assertIn(f"    python -m tilerail.experiments {name}\n", page)
             texts = svg_texts(self.folder / f"docs/figures/gallery/{name}.svg")
-            for each in saved(name, self.folder)[0]:
+            findings = saved(name, self.folder)[0]
+            wanted = {value.name for value in published() if value.experiment == name and not value.reason}
+            self.assertLessEqual(wanted, {each.value.name for each in findings})
+            for each in findings:
                 self.assertIn(f"{each.value.text(each.ours)} for {each.value.printed}", texts)
                 self.assertIn(each.value.name, out)
 

@@ -190,8 +190,9 @@ def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: i
         else:
             far = max(found, key=lambda each: abs(each.distance))
             printed = f"{len(values)} numbers"
-            ours = (f"{sum(each.within for each in found)} of {len(found)} in their bands; farthest: {far.value.name}: "
-                    f"{far.value.text(far.ours)} for {far.value.printed}")
+            ours = f"{sum(each.within for each in found)} of {len(found)} in their bands"
+            if not far.within:
+                ours += f"; farthest: {far.value.name}: {far.value.text(far.ours)} for {far.value.printed}"
         fitted = sum(each.fitted for each in found)
         where, reason = (dict.fromkeys(cells) for cells in ((value.where for value in values),
                                                             (value.reason for value in values if value.reason)))
