@@ -28,8 +28,8 @@ class Bands(ExperimentTest):
             finding = Finding(printed(2.0, tolerance="0.5"), ours, False)
             self.assertEqual((finding.within, finding.distance), (within, distance))
 
-    def test_texts_have_at_least_three_digits_and_the_unit(self):
-        for value, unit, text in ((12.98, "GB/s", "13.0 GB/s"), (1827, "", "1827"), (0.135, "gain", "13.5 %"),
+    def test_texts_have_the_printed_digits_at_least_three_and_the_unit(self):
+        for value, unit, text in ((12.98, "GB/s", "12.98 GB/s"), (1827, "", "1827"), (0.135, "gain", "13.5 %"),
                                   (2.5, "x", "2.50 x")):
             self.assertEqual(printed(value, unit=unit).printed, text)
 

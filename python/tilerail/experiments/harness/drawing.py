@@ -66,9 +66,7 @@ def figure_of(outcome: Outcome, size: tuple[float, float], note: str) -> Figure 
     if outcome.draw:
         outcome.draw(parts[0])
     if outcome.findings:
-        axes = parts[1].subplots()
-        draw_findings(axes, outcome.findings)
-        parts[1].get_layout_engine().set(rect=(0, 0, 0.68, 1)) if parts[1] is figure else None
+        draw_findings(parts[1].subplots(), outcome.findings)
     if note:
         figure.suptitle(note, color=OUTSIDE)
     return figure

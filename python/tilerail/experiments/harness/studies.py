@@ -19,40 +19,20 @@ from .verdicts import Check, Finding
 PROBLEM = {"machine": None, "routine": "gemm", "m": None, "n": None, "k": None, "dtype": "f64", "place": "h:h:h",
            "devices": "all", "library": "", "by": "", "tile": None, "options": ""}
 FILL = {name: default for name, default in PROBLEM.items() if default is not None}
-BOUND = ["bound_s", "bound_by"]
-RESULT = ["used_tile", "used", "simulated_s", "tflops", *BOUND]
+machine_of = lru_cache(maxsize=None)(tr.machine)
 
 
-@lru_cache(maxsize=None)
-def machine_of(name: str) -> tr.Machine:
-    return DERIVED[name]() if name in DERIVED else tr.machine(name)
-
-
-DERIVED: dict[str, Callable[[], tr.Machine]] = {}  # machines that experiments make, by name
-
-
-def options_of(text: str) -> dict[str, str]:
-    return dict(word.split("=", 1) for word in text.split())
-
-
-def plan_of(problem: dict) -> tr.Plan:
-    """The plan of a row with the columns of PROBLEM."""
+def simulated(problem: dict) -> dict:
+    """The result of a row with the columns of PROBLEM."""
     library: Library = LIBRARIES[problem["by"] or problem["library"]]
+    m, n, k = (int(problem[side]) for side in "mnk")
     at = {"dtype": problem["dtype"], "place": problem["place"]}
-    if problem["routine"] == "axpy":
-        made = tr.axpy(int(problem["m"]), **at)
-    else:
-        made = tr.gemm(*(int(problem[side]) for side in "mnk"), **at)
-    tile = problem["tile"]
-    given = None if tile is None or pandas.isna(tile) or tile == "" else int(tile)
+    made = tr.axpy(m, **at) if problem["routine"] == "axpy" else tr.gemm(m, n, k, **at)
+    tile = library.tile if pandas.isna(problem["tile"]) else int(problem["tile"])
     devices = library.select if library.select and problem["devices"] == "all" else problem["devices"]
-    return tr.plan(made, machine_of(problem["machine"]), library.policy, effort=library.effort, devices=devices,
-                   tile=library.tile if given is None else given,
-                   options=library.options | options_of(problem["options"]))
-
-
-def _result(problem: dict) -> dict:
-    result = tr.simulate(plan_of(problem))
+    options = dict(word.split("=", 1) for word in problem["options"].split())
+    result = tr.simulate(made, machine_of(problem["machine"]), library.policy, effort=library.effort, devices=devices,
+                         tile=tile, options=library.options | options)
     busiest = result.summary["busiest"]
     used = ",".join(name.removeprefix("gpu") for name in result.plan.processors)
     return {"used_tile": result.plan.tile, "used": used, "simulated_s": result.makespan, "tflops": result.tflops,
@@ -102,20 +82,16 @@ class Run:
                 raise
 
     def simulate(self, rows: pandas.DataFrame) -> pandas.DataFrame:
-        """The rows (columns of PROBLEM, others stay) with the columns RESULT, ``busiest`` and ``busiest_share``; equal
-        problems are simulated once. With ``measured_s``, ``error`` is simulated over measured, minus 1."""
+        """The rows (columns of PROBLEM, others stay) with their results; equal problems are simulated once. With
+        ``measured_s``, ``error`` is simulated over measured, minus 1."""
         rows = rows.reset_index(drop=True)
         columns = {name: rows[name] if name in rows else default for name, default in PROBLEM.items()}
         problems = pandas.DataFrame(columns, index=rows.index).fillna(FILL).astype(object)
         keys = [tuple(map(str, each)) for each in problems.itertuples(index=False)]
         unique = dict(zip(keys, problems.to_dict("records")))
-        results = dict(zip(unique, self.map(_result, unique.values())))
+        results = dict(zip(unique, self.map(simulated, unique.values())))
         rows = rows.join(pandas.DataFrame([results[key] for key in keys], index=rows.index))
-        return with_errors(rows) if "measured_s" in rows else rows
-
-
-def with_errors(rows: pandas.DataFrame) -> pandas.DataFrame:
-    return rows.assign(error=rows.simulated_s / rows.measured_s - 1)
+        return rows.assign(error=rows.simulated_s / rows.measured_s - 1) if "measured_s" in rows else rows
 
 
 def example_machine(name: str, about: str, links: dict[tuple[str, str], float], latency: str,

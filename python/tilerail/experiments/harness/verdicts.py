@@ -42,11 +42,12 @@ class Printed:
         return self.low - width(self.low), self.high + width(self.high)
 
     def text(self, value: float) -> str:
-        """With the unit, and at least three digits."""
+        """With the unit, and as many digits as printed, at least three."""
         share = self.unit in ("%", "gain")
         scaled = 100 * value if share else value
-        digits = max(0, 2 - math.floor(math.log10(abs(scaled)))) if abs(scaled) > 1e-9 else 1
-        number = f"{scaled:.{min(digits, 4)}f}"
+        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in (self.low, self.high)))
+        decimals = digits - 1 - math.floor(math.log10(abs(scaled))) if abs(scaled) > 1e-9 else 1
+        number = f"{scaled:.{max(0, min(decimals, 4))}f}"
         return f"{number} %" if share else number + (" x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
     @property
