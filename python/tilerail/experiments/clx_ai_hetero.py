@@ -8,7 +8,7 @@ selections of the model.
 import pandas
 
 from .harness import (Check, clx_ai_dataset, colour, Compared, draw_errors, error_checks, error_table, Experiment,
-                      HETERO, measured, MEASURED_COLOUR, numbers, Outcome, Run, with_libraries)
+                      HETERO, measured, MEASURED_COLOUR, Outcome, Run, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 COMMUNICATION, SPEED = "PARALiA-comm_opt", "PARALiA-select-PERF"
@@ -22,7 +22,7 @@ ROW = ["m", "n", "k", "place"]
 
 def measured_rows() -> pandas.DataFrame:
     """On the measured devices: a selection is given, with its shares."""
-    rows = numbers(measured("clx_ai_hetero", HETERO), "clx_ai_hetero", "tile")
+    rows = measured("clx_ai_hetero", HETERO)
     selected = rows.library.isin(SHARES)
     return rows.assign(by=rows.library.where(~selected, COMMUNICATION),
                        options=("shares=" + rows.library.map(SHARES)).where(selected, ""))

@@ -8,8 +8,7 @@ import pandas
 
 from .harness import (Check, draw_errors, error_checks, error_table, Experiment, KAROLINA, karolina_tile, measured,
 
-                      numbers, Outcome, Run)
-
+                      Outcome, Run)
 
 OURS = "PARALiA-GEMMex"
 TARGETS = {OURS: 0.08, "PARALiA": 0.15, "XKBLAS": 0.15, "cuBLASXt": 0.15}  # median |error|
@@ -23,7 +22,7 @@ def real_tile(mean: float, least: int) -> int:
 
 
 def measured_rows() -> pandas.DataFrame:
-    rows = numbers(measured("karolina_dgemm", KAROLINA), "karolina_dgemm", "tile")
+    rows = measured("karolina_dgemm", KAROLINA)
     least = rows[["m", "n", "k"]].min(axis=1)
     tiles = [karolina_tile(library, side) if pandas.isna(tile) else real_tile(tile, side)
              for library, side, tile in zip(rows.library, least, rows.tile)]

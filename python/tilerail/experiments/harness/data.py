@@ -55,7 +55,7 @@ def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFram
 
 def measured(name: str, machine: str) -> pandas.DataFrame:
     """The rows of a reference table of DGEMMs: library, machine, m, n, k, place, devices, tile, measured_s, ..."""
-    rows = numbers(table(name, ("library", "M", "loc_A", "tile", "median_s")), name, "M", "N", "K", "median_s")
+    rows = numbers(table(name, ("library", "M", "loc_A", "tile", "median_s")), name, "M", "N", "K", "tile", "median_s")
     if "devices" not in rows:
         rows["devices"] = "all"
     rows["place"] = rows.loc_A + ":" + rows.loc_B + ":" + rows.loc_C
