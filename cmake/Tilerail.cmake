@@ -113,7 +113,7 @@ function(tilerail_python_test name label module)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
   list(GET folder -1 folder)
   set(program "TILERAIL=$<TARGET_FILE:tilerail>;TILERAIL_HAS_SIM=$<TARGET_EXISTS:tilerail_sim>")
-  set(places "TILERAIL_SOURCE=${PROJECT_SOURCE_DIR};PYTHONPATH=${PROJECT_SOURCE_DIR}/python:${PROJECT_SOURCE_DIR}/experiments:${PROJECT_SOURCE_DIR}/tests/support")
+  set(places "TILERAIL_SOURCE=${PROJECT_SOURCE_DIR};PYTHONPATH=${PROJECT_SOURCE_DIR}/python:${PROJECT_SOURCE_DIR}/tests/support")
   add_test(NAME ${name} COMMAND ${TILERAIL_PYTHON} -m unittest -v ${module} WORKING_DIRECTORY ${folder})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600
                        ENVIRONMENT "${program};${places};PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg")

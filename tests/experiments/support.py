@@ -1,42 +1,25 @@
-"""Runs `tilerail experiment` (environment variable TILERAIL: the program) in a temporary folder."""
+"""Runs experiments in this process, in a temporary folder."""
 
-import csv
+import contextlib
+import io
 import os
 import pathlib
+import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
-from waiting import HANG
+import pandas
 
-TILERAIL = os.environ.get("TILERAIL", "tilerail")
+from tilerail.experiments import __main__ as command
+
 SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
 
-REMARKS = "# version: tilerail 1\n# date: 2026-01-02 03:04 UTC\n# machine: sample, 8 GPUs\n# command: none\n"
-DEFAULTS = {"m": 4096, "n": 4096, "k": 4096, "dtype": "f64", "transa": "N", "transb": "N", "alpha": 1, "beta": 1,
-            "place": "h:h:h", "devices": 8, "policy": "tilerail", "group": "", "label": "", "tile": 1024,
-            "plan_s": 0.25, "first_s": 2, "predicted_s": 1, "measured_s": 1, "measured_min_s": 1, "kernel_s": 0,
-            "copy_s": 0, "waiting_s": 0, "issue_s": 0, "in_interval": "", "check": "passed", "gpus": 8}
 
-
-def csv_rows(path):
-    """The remarks of the header as a dictionary, and the rows as dictionaries."""
-    lines = path.read_text().splitlines()
-    remarks = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("#"))
-    return remarks, list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
-def table_after(text, title):
-    """Cells of the lines below the line that starts with `title`, up to an empty line."""
-    lines = text.splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith(title)) + 1
-    table = []
-    for line in lines[first:]:
-        if not line:
-            break
-        table.append(line.split())
-    return table
+def svg_texts(path):
+    """The texts of a figure, in file order."""
+    return [text.replace("&gt;", ">").replace("&lt;", "<") for text in re.findall(r"<text[^>]*>([^<]*)</text>",
+                                                                                   path.read_text())]
 
 
 class ExperimentTest(unittest.TestCase):
@@ -44,44 +27,23 @@ class ExperimentTest(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tilerail-experiment-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def run_command(self, *arguments):
-        environment = {**os.environ, "TILERAIL_TOPOLOGIES": str(SOURCE / "topologies")}
-        texts = [each if isinstance(each, bytes) else str(each) for each in arguments]
-        return subprocess.run([TILERAIL, "experiment", *texts], cwd=self.folder, env=environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG)
+    def run_command(self, *words):
+        """Exit code, stdout, stderr."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = command.main([str(word) for word in words])
+        return code, out.getvalue(), err.getvalue()
 
-    def succeed(self, *arguments):
-        done = self.run_command(*arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
-        return done.stdout
+    def succeed(self, *words):
+        code, out, err = self.run_command(*words, "-o", self.folder)
+        self.assertEqual((code, err), (0, ""), words)
+        return out
 
-    def assert_refused(self, arguments, quoted):
-        before = sorted(self.folder.rglob("*"))
-        done = self.run_command(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertTrue(done.stderr.startswith("tilerail: error: "), done.stderr)
-        self.assertIn(quoted, done.stderr)
-        self.assertEqual(sorted(self.folder.rglob("*")), before)
+    def rows(self, name):
+        return pandas.read_csv(self.folder / f"{name}.csv", comment="#", float_precision="round_trip")
 
-
-class HardwareTest(ExperimentTest):
-    def save_results(self, *rows):
-        with open(self.folder / "saved.csv", "w", newline="") as file:
-            file.write(REMARKS)
-            table = csv.DictWriter(file, DEFAULTS, lineterminator="\n")
-            table.writeheader()
-            table.writerows({**DEFAULTS, **row} for row in rows)
-
-    def report(self, name, *rows):
-        """The experiment's report for results with these cells."""
-        self.save_results(*rows)
-        text = self.succeed("run", name, "-o", "o", "--", "--from-saved", "saved.csv")
-        self.assertIn("sample, 8 GPUs\n", text)
-        self.assertFalse((self.folder / f"o/{name}.csv").exists())
-        return text
-
-    def measure(self, name, *arguments, machine="two-gpu"):
-        text = self.succeed("run", name, "--", "--topology", SOURCE / f"topologies/{machine}.toml", "--backend", "host",
-                            "--shrink", 128, "--iters", 1, "--warmup", 1, *arguments)
-        return text, *csv_rows(self.folder / f"out/{name}/{name}.csv")
+    def assert_refused(self, words, quoted):
+        code, out, err = self.run_command(*words)
+        self.assertEqual((code, out), (2, ""), words)
+        self.assertRegex(err, r"\Atilerail: error: .*\n\Z")
+        self.assertIn(quoted, err)

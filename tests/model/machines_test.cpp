@@ -67,7 +67,7 @@ TEST(Machines, EveryFigureHasAKnownSourceWithAText) {
 
 TEST(ClxAi, PairRatesAreThePublishedMatrix) {
   std::ifstream file{std::string{TILERAIL_SOURCE_DIR} +
-                     "/experiments/reference/clx_ai_link_map.csv"};
+                     "/python/tilerail/experiments/reference/clx_ai_link_map.csv"};
   std::string line, cell, dst;
   std::getline(file, line),
       std::getline(file, line);  // a remark, and "to" with the names of the sources

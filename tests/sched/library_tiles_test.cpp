@@ -30,7 +30,8 @@ struct Published {
 
 // PARALiA-GEMMex: tiles kept after its own timing. Karolina, 8 A100: evaluation data of
 // the thesis, section 4.3; the means over runs (2234.18 and 3909.82) are of ten runs with
-// this tile and one with another. 8 H200: experiments/reference/hgx_h200_peers.csv.
+// this tile and one with another. 8 H200:
+// python/tilerail/experiments/reference/hgx_h200_peers.csv.
 const std::vector<Published> gemmex_runs{
     {8192, 8192, 8192, 1, 4096},    {16384, 16384, 16384, 1, 4096},
     {32768, 32768, 32768, 1, 2048}, {8192, 8192, 8192, 8, 2048},

@@ -1,0 +1,122 @@
+"""python -m tilerail.experiments NAME | all | list."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import tilerail as tr
+
+from .harness import gallery
+from .harness.data import invalid
+from .harness.gallery import Experiment
+from .harness.studies import Outcome, Run
+
+NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
+USAGE = f"""python -m tilerail.experiments NAME [--quick] [-o DIR] [--jobs N]
+python -m tilerail.experiments all [--quick] [--only LIST] [--page FILE]
+python -m tilerail.experiments list
+
+NAME: {', '.join(NAMES)}"""
+
+
+class Parser(argparse.ArgumentParser):
+    """With the options of every experiment."""
+
+    def __init__(self, name: str, about: str):
+        super().__init__(prog=f"python -m tilerail.experiments {name}", description=about, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.add_argument("--quick", action="store_true", help="a part of the problems, to test the installation")
+        self.add_argument("-o", "--output", type=Path, default=Path("out", name), metavar="DIR",
+                          help=f"folder of the results [out/{name}]")
+        self.add_argument("--jobs", type=count, default=os.cpu_count() or 1, metavar="N", help="threads [one a core]")
+
+    def error(self, message: str):
+        raise invalid(self.prog, None, f"{message} (see --help)")
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return int(text)
+
+
+def experiment(name: str) -> Experiment:
+    if name not in NAMES:
+        raise invalid("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")
+    return importlib.import_module(f"tilerail.experiments.{name}").EXPERIMENT
+
+
+def of_papers() -> list[str]:
+    return [name for name in NAMES if experiment(name).paper]
+
+
+def chosen(text: str) -> list[str]:
+    if wrong := [name for name in text.split(",") if name not in of_papers()]:
+        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(of_papers())}")
+    return text.split(",")
+
+
+def command_of(words: list[str]) -> str:
+    """The command without folders of this computer and numbers of threads, which do not change results."""
+    dropped = {at + step for at, word in enumerate(words) for step in range(2) if word in ("-o", "--output", "--jobs")}
+    kept = [os.path.basename(word) if os.path.isabs(word) else word for at, word in enumerate(words)
+            if at not in dropped and word != "--again"]
+    return " ".join(["python -m tilerail.experiments", *kept])
+
+
+def run_one(name: str, words: list[str]) -> int:
+    of, parser = experiment(name), Parser(name, experiment(name).about)
+    of.arguments(parser)
+    options = parser.parse_args(words)
+    outcome = of.study(Run(options))
+    if not isinstance(outcome, Outcome):
+        return outcome
+    gallery.report(of, outcome, options.quick)
+    files = gallery.save(of, outcome, options.output, command_of([name, *words]), options.quick)
+    print(f"written: {', '.join(files)}")
+    return outcome.code
+
+
+def run_all(words: list[str]) -> int:
+    parser = Parser("all", "Runs every experiment of the papers.")
+    parser.add_argument("--only", type=chosen, default=of_papers(), metavar="LIST", help="these, separated by commas")
+    parser.add_argument("--again", action="store_true", help="also those with results of this version")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the gallery of the documentation")
+    options = parser.parse_args(words)
+    for name in options.only:
+        folder, own = options.output / name, ["--quick"] * options.quick
+        kept = not options.again and gallery.is_fresh(folder / f"{name}.csv", command_of([name, *own]))
+        print(f"== {name}" + (": kept from an earlier run (--again repeats it)" if kept else ""), flush=True)
+        if not kept:
+            run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)])
+    verdicts = gallery.page({name: experiment(name) for name in options.only}, options.output,
+                            command_of(["all", *words]), options.quick, options.page)
+    print(verdicts.to_string(index=False, max_colwidth=70))
+    verdicts.to_csv(options.output / "all.csv", index=False)
+    return 0
+
+
+def main(words: list[str]) -> int:
+    """Exit code: 0, whatever an experiment finds; 1 for wrong results of hardware; 2 for bad input; 3 for missing
+    hardware."""
+    name, rest = words[0] if words else "--help", words[1:]
+    try:
+        if name in ("-h", "--help"):
+            print(USAGE)
+        elif name == "list":
+            print("\n".join(f"{each:18} {experiment(each).title}" for each in NAMES))
+        else:
+            return run_all(rest) if name == "all" else run_one(name, rest)
+        return 0
+    except (tr.InputError, tr.HardwareError, OSError) as error:
+        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+        print(f"tilerail: error: {text}", file=sys.stderr)
+        return 3 if isinstance(error, tr.HardwareError) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

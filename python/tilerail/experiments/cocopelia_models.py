@@ -1,0 +1,96 @@
+"""CoCoPeLia figures 4, 5 and 6: its models against measurements on two testbeds with one GPU.
+
+The models predict each measured problem and tile of CoCoPeLia's library (CSO, DR), of cuBLASXt and of daxpy (CSO, BTS);
+rows of CoCoPeLia's library are also simulated. Then each model chooses a tile, and its measured time is compared with
+the times for T = 2048 and T = 4096.
+"""
+
+import pandas
+
+from .harness import cocopelia, Compared, error_checks, error_table, Experiment, Outcome, quantile, Run
+from .harness.models import predictions
+
+SHOWN = {"CoCoPeLia": ("CSO", "DR"), "cuBLASXt": ("CSO", "BTS"), "daxpy": ("CSO", "BTS")}  # figures 5 and 4
+OVERLAP = 1.5  # V-B: tiles are at most the least size / this
+FIRST_TILE = 1024  # for GEMMs in the paper's validation sets (V-B)
+SIMULATED_FROM, TARGET = 512, 0.04  # for CoCoPeLia's library: the median |error| of the simulator
+LENGTHS = [length * 2**20 for length in (8, 64, 128, 256)]  # for daxpy in these sets
+STATIC_TILES, CHOICE_TESTBED = (2048, 4096), "2"  # figure 6
+CHOICES = {"best tile": "measured_s", "baseline": "baseline_s", "dataloc": "dataloc_s", "BTS": "bts_s", "DR": "dr_s",
+           "CSO": "cso_s", "simulator": "simulated_s"}
+PROBLEM = ["testbed", "blas", "library", "m", "n", "k", "place"]
+
+
+def model_errors(rows):
+    """Rows with the errors of the models that the figures show: kind, model, error."""
+    parts = []
+    validated = rows[(rows.kind == "daxpy") | (rows.tile >= FIRST_TILE)]
+    for kind, models in SHOWN.items():
+        for model in models:
+            of = validated[validated.kind == kind]
+            parts.append(of.assign(model=model, error=of[CHOICES[model]] / of.measured_s - 1))
+    return pandas.concat(parts)
+
+
+def gains(rows, static: int):
+    """Measured time for a static tile / time with each chosen tile, minus 1: blas, choice, gain."""
+    found = []
+    for problem, tried in rows.groupby(PROBLEM):
+        fixed = tried[tried.tile == static]
+        if len(fixed):
+            for choice, column in CHOICES.items():
+                taken = tried.measured_s[tried[column].idxmin()]
+                found.append((problem[1], choice, fixed.measured_s.iloc[0] / taken - 1))
+    return pandas.DataFrame(found, columns=["blas", "choice", "gain"])
+
+
+def compare(errors, library) -> tuple[Compared, dict]:
+    """Printed are the ranges of medians over routines and testbeds (ours: the median farthest from the range), and
+    gains."""
+    compared, tables = Compared("cocopelia_models", "cocopelia_measured"), {}
+    for (kind, model), of in errors.groupby(["kind", "model"]):
+        name = f"{kind}, {model}, median error"
+        medians = of.groupby(["testbed", "blas"]).error.apply(lambda errors: quantile(errors, 0.5))
+        compared.add(name, medians[(medians - sum(compared.values[name].band) / 2).abs().idxmax()], of)
+    for static in STATIC_TILES:
+        groups = gains(library, static).groupby(["blas", "choice"], sort=False)
+        tables[f"gain over T = {static}"] = groups.gain.agg(["count", "min", "median", "max"]).reset_index()
+        for (blas, choice), of in groups:
+            rows = library[library.blas == blas]
+            compared.add(f"{blas}, {choice} over {static}, median", quantile(of.gain, 0.5), rows)
+            compared.add(f"{blas}, {choice} over {static}, largest", of.gain.max(), rows)
+    return compared, tables
+
+
+def draw(figure, errors):
+    groups = list(errors.groupby(["kind", "blas"], sort=False))
+    for axes, ((kind, blas), of) in zip(figure.subplots(1, len(groups), sharey=True, squeeze=False)[0], groups):
+        parts = {f"{model}\n{testbed}": part for (model, testbed), part in of.groupby(["model", "testbed"])}
+        axes.violinplot([100 * part.error.clip(-1, 1) for part in parts.values()], showmedians=True, points=30)
+        axes.axhline(0, color="#adb5bd", linewidth=0.8)
+        axes.set_xticks(range(1, len(parts) + 1), list(parts))
+        axes.set_title(kind if kind == blas else f"{kind}\n{blas}")
+    figure.axes[0].set_ylabel("predicted over measured, minus 1, %")
+
+
+def study(run: Run) -> Outcome:
+    rows = cocopelia("CoCoPeLia", "cuBLASXt")
+    rows["kind"] = rows.library.where(rows.blas != "daxpy", "daxpy")
+    overlaps = rows.place.str.contains("h") & (OVERLAP * rows.tile <= rows.least)
+    rows = rows[overlaps & (rows.m.isin(LENGTHS) | ((rows.blas != "daxpy") & (rows.tile >= SIMULATED_FROM)))]
+    problems = run.sample([of for _, of in rows.groupby(PROBLEM, sort=False)], 16)
+    rows = rows.loc[[row for of in problems for row in run.sample(of, 4).index]].reset_index(drop=True)
+    rows = rows.join(predictions(rows))
+    simulated = run.simulate(rows[rows.kind == "CoCoPeLia"])
+    library = simulated[simulated.tile >= FIRST_TILE]
+    errors = model_errors(rows)
+    compared, tables = compare(errors, library[library.testbed == CHOICE_TESTBED])
+    return Outcome(rows.merge(simulated[[*PROBLEM, "tile", "simulated_s"]], on=[*PROBLEM, "tile"], how="left"),
+                   compared.findings, error_checks(simulated, {"CoCoPeLia": TARGET}),
+                   {"errors of the models": error_table(errors, ["kind", "blas", "testbed", "model"]), **tables},
+                   lambda figure: draw(figure, errors))
+
+
+EXPERIMENT = Experiment("cocopelia_models", __doc__, study, "CoCoPeLia", size=(9.5, 4),
+                        why="the medians cover the available half of the evaluation data, with problems outside the "
+                            "paper's validation sets")

@@ -1,0 +1,174 @@
+"""Experiments, their files, and the pages that show all of them."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import textwrap
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas
+
+import tilerail as tr
+
+from . import drawing
+from .data import remarks, table
+from .studies import Outcome, Run
+from .verdicts import Check, Finding, claim_table, left_out, published
+
+PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
+PART = "a part of the problems (--quick): no verdicts on the whole"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """``study(run)`` returns an Outcome, or an exit code if it saves files of its own."""
+
+    name: str
+    about: str  # the docstring of its file
+    study: Callable[[Run], Outcome | int]
+    paper: str = ""  # one of PAPERS
+    arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    why: str = ""  # reason of differences, as far as known
+    whole: bool = False  # --quick has all problems, too
+    size: tuple[float, float] = (7.0, 3.6)  # inches of the drawing
+
+    @property
+    def title(self) -> str:
+        return self.about.strip().splitlines()[0].rstrip(".")
+
+    def note(self, quick: bool) -> str:
+        return PART if quick and not self.whole else ""
+
+
+def check_table(checks: list[Check]) -> pandas.DataFrame:
+    return pandas.DataFrame([each.cells() for each in checks], columns=["check", "value", "target", "", "fitted"])
+
+
+def finding_table(findings: list[Finding]) -> pandas.DataFrame:
+    lines = [{"number": each.value.name, "where": each.value.where, "printed": each.value.printed,
+              "band": " to ".join(each.value.text(edge) for edge in each.value.band),
+              "ours": each.value.text(each.ours), "": "within" if each.within else "outside",
+              "fitted": "fitted" if each.fitted else ""} for each in findings]
+    return pandas.DataFrame(lines)
+
+
+def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
+    """Prints tables, printed numbers next to ours, the verdict on each claim, and the checks."""
+    parts = outcome.tables | {
+        "printed numbers, and ours": finding_table(outcome.findings),
+        "claims": claim_table(outcome.findings, [of.name])[["verdict", "fitted", "claim", "printed", "ours"]],
+        "checks of the model, no verdicts on papers": check_table(outcome.checks)}
+    for title, rows in parts.items():
+        if len(rows):
+            print(f"{title}\n{rows.to_string(index=False, max_colwidth=90)}\n")
+    if of.note(quick):
+        print(f"{PART}\n")
+
+
+def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> list[str]:
+    """NAME.csv (the rows), NAME-verdicts.csv (printed numbers and checks), NAME.png and NAME.svg."""
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {"version": f"tilerail {tr.__version__}", "command": command} | outcome.remarks
+    head = "".join(f"# {key}: {value}\n" for key, value in about.items())
+    found = [{"kind": "printed", "name": each.value.name, "ours": each.ours, "fitted": each.fitted}
+             for each in outcome.findings]
+    found += [{"kind": "check", "ours": each.value} | asdict(each) for each in outcome.checks]
+    files = drawing.save(outcome, of.size, of.note(quick), folder / of.name)
+    columns = ["kind", "name", "ours", "fitted", "target", "least", "share"]
+    for name, rows in ((f"{of.name}-verdicts", pandas.DataFrame(found, columns=columns)), (of.name, outcome.rows)):
+        if rows is None:
+            continue
+        path = folder / f"{name}.csv"
+        path.write_text(head + rows.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+        files.insert(0, str(path))
+    return files
+
+
+def is_fresh(path: Path, command: str) -> bool:
+    return path.is_file() and remarks(path) == {"version": f"tilerail {tr.__version__}", "command": command}
+
+
+def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:
+    """The findings and checks in files of ``save``."""
+    values = {each.name: each for each in published() if each.experiment == name}
+    findings, checks = [], []
+    for row in table(folder / name / f"{name}-verdicts.csv").to_dict("records"):
+        ours, fitted = float(row["ours"]), row["fitted"] == "True"
+        if row["kind"] == "printed":
+            findings.append(Finding(values[row["name"]], ours, fitted))
+        else:
+            checks.append(Check(row["name"], ours, float(row["target"]) if row["target"] else None,
+                                row["least"] == "True", fitted, row["share"] == "True"))
+    return findings, checks
+
+
+def markdown(rows: pandas.DataFrame) -> str:
+    lines = [rows.columns, ["---"] * len(rows.columns), *rows.itertuples(index=False)]
+    return "".join(f"| {' | '.join(str(cell).replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+
+
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
+
+
+def section(of: Experiment, drawn: bool, verdicts: pandas.DataFrame, checks: list[Check], quick: bool) -> str:
+    words = [f"{count} {word}" for word, count in verdicts.verdict.value_counts().items()]
+    aims = [each.reached for each in checks if each.reached is not None]
+    text = " ".join(f"{name}: {cells}." for name, cells in (
+        ("Claims", ", ".join(words)), ("Checks", f"{sum(aims)} of {len(aims)} reached" if aims else ""),
+        ("Why results differ", of.why)) if cells)
+    figure = f"![{of.name}](figures/gallery/{of.name}.svg)\n\n" if drawn else ""
+    return f"""### {of.title}
+
+{figure}    python -m tilerail.experiments {of.name}{' --quick' * quick}
+
+{wrapped(text)}
+"""
+
+
+def page(of: dict[str, Experiment], folder: Path, command: str, quick: bool, path: Path | None) -> pandas.DataFrame:
+    """The verdicts of the results in the folder. With ``path``, writes the page, and figures in figures/gallery next to
+    it."""
+    found = {name: saved(name, folder) for name in of}
+    verdicts = claim_table([each for findings, _ in found.values() for each in findings], of)
+    if not path:
+        return verdicts
+    figures = {name: folder / name / f"{name}.svg" for name in of if (folder / name / f"{name}.svg").exists()}
+    (path.parent / "figures/gallery").mkdir(parents=True, exist_ok=True)
+    for figure in figures.values():
+        shutil.copyfile(figure, path.parent / "figures/gallery" / figure.name)
+    checks = pandas.concat([check_table(checks).assign(experiment=name) for name, (_, checks) in found.items()])
+    papers = ""
+    for paper in PAPERS:
+        parts = [section(of[name], name in figures, claim_table(findings, [name]), own, quick)
+                 for name, (findings, own) in found.items() if of[name].paper == paper]
+        papers += f"\n## {paper}\n\n" + "\n".join(parts) if parts else ""
+    reasons = [wrapped(f"* **{row.claim}** ({row.paper}): {row.reason}") for row in verdicts.itertuples() if row.reason]
+    path.write_text(f"""# Gallery
+
+Written by `{command}` (tilerail {tr.__version__}).
+[experiments.md](experiments.md) describes each experiment, the bands, and the four verdicts.
+{f"{chr(10)}Limit: {PART}.{chr(10)}" * quick}
+On the right of a figure each dot is a value of ours. The green band is the tolerance around the printed number, and has
+the same width for all numbers. A red dot lies outside; dots beyond three half widths are at the edge of the frame.
+
+## Verdicts
+
+Each claim of a paper has one verdict. *Fitted*: so many of the compared numbers come from a simulation with a figure
+that was fitted to the same rows, or taken from the same table, so that agreement is not evidence.
+
+{markdown(verdicts.drop(columns="reason"))}
+{chr(10).join(reasons)}
+
+## Checks of the model
+
+Our own targets, errors against measured rows, and unit tests. They are not verdicts on papers.
+
+{markdown(checks[["experiment", *check_table([]).columns]])}{papers}
+## Printed numbers that are not compared
+
+{markdown(left_out())}""", encoding="utf-8")
+    return verdicts

@@ -1,0 +1,60 @@
+"""Thesis figure 4.11: strong scaling of PARALiA-GEMMex and other libraries on one to eight A100.
+
+Three squares, from the host and from GPU 0, on the GPUs of thesis 4.3.4: 0, then 0 and 2, then 0, 2, 4 and 6, then all.
+The 66 printed speed-ups over one GPU, and the three printed ratios of one-GPU times.
+"""
+
+import pandas
+
+from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, Run, squares, with_karolina_tiles,
+                      with_libraries)
+from .karolina_gemmex import OURS, measured_rows
+
+SIZES = [8192, 16384, 32768]
+PLACES = ("h:h:h", "0:0:0")
+GPUS = {1: "0", 2: "0,2", 4: "0,2,4,6", 8: "all"}
+LIBRARIES = (OURS, "cuBLASXt", "XKBLAS", "PARALiA", "tilerail")
+
+
+def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
+    groups = list(rows.groupby(["place", "m"], sort=False))
+    panels = figure.subplots(len(PLACES), len(groups) // len(PLACES), squeeze=False, sharex=True)
+    for axes, ((place, size), of) in zip(panels.flat, groups):
+        for library, line in of.groupby("library", sort=False):
+            axes.plot(line.gpus, line.tflops, "-", lw=1, color=colour(library), label=library)
+            points = measured[(measured.place == place) & (measured.m == size) & (measured.library == library)]
+            axes.plot(points.gpus, 2e-12 * size**3 / points.measured_s, "o", ms=3, color=colour(library))
+        axes.set(xscale="log", yscale="log", title=f"{size}, {place}")
+        axes.minorticks_off()
+        axes.set_xticks(list(GPUS), list(map(str, GPUS)))
+    panels[0][0].legend(title="simulated; dots: measured")
+    figure.supylabel("TFLOP/s")
+    figure.supxlabel("GPUs")
+
+
+def study(run: Run) -> Outcome:
+    rows = with_libraries(squares(SIZES[:1] if run.quick else SIZES, PLACES, KAROLINA), LIBRARIES)
+    counts = pandas.DataFrame(GPUS.items(), columns=["gpus", "devices"])
+    rows = run.simulate(with_karolina_tiles(rows.merge(counts, how="cross")))
+    compared, problem = Compared("thesis_fig_4_11", "karolina_dgemm"), ["library", "place", "m"]
+    for (library, place, size), of in rows.groupby(problem):
+        seconds = of.set_index("gpus").simulated_s
+        for count in list(GPUS)[1:]:
+            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", seconds[1] / seconds[count],
+                         of[of.gpus.isin([1, count])])
+    alone = rows[rows.gpus == 1]
+    for (place, size), of in alone.groupby(["place", "m"]):
+        seconds = of.set_index("library").simulated_s
+        compared.add(f"{OURS} over XKBLAS, {size} {place}, 1 GPU", seconds["XKBLAS"] / seconds[OURS],
+                     of[of.library.isin([OURS, "XKBLAS"])])
+    measured = measured_rows()
+    measured = measured[(measured.m == measured.n) & (measured.n == measured.k)].astype({"gpus": int})
+    seconds = rows.pivot(index=problem, columns="gpus", values="simulated_s")
+    speed_ups = (1 / seconds.div(seconds[1], axis=0)).round(2)
+    return Outcome(rows, compared.findings, near_best(rows, ["place", "m", "gpus"]),
+                   {"speed-ups over one GPU": speed_ups.reset_index()}, lambda figure: draw(figure, rows, measured))
+
+
+EXPERIMENT = Experiment("thesis_fig_4_11", __doc__, study, "PARALiA-GEMMex", size=(10, 6),
+                        why="where print and measured rows differ, their times on one GPU differ "
+                            "([experiments.md](experiments.md#paralia-gemmex)); the rest is unknown")

@@ -1,0 +1,58 @@
+"""Thesis figure 4.12: PARALiA-GEMMex against the other libraries on the 305 points of the irregular dataset.
+
+Squares, fat by thin and thin by fat at five placements (thesis 4.3.5), FP64 on eight A100: the mean factors over each
+library, of all points and by shape, and the share of points at which GEMMex is the fastest of the four.
+"""
+
+import pandas
+
+from .harness import (colour, Compared, Experiment, irregular_dataset, near_best, Outcome, Run, SHAPES,
+                      with_karolina_tiles, with_libraries)
+from .karolina_gemmex import OURS, measured_rows
+from .thesis_fig_4_9 import OTHERS
+
+LIBRARIES = (OURS, *OTHERS, "tilerail")
+PROBLEM = ["shape", "m", "n", "k", "place"]
+
+
+def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
+    for axes, shape in zip(figure.subplots(1, len(SHAPES), sharey=True), SHAPES):
+        of, points = (each[each["shape"] == shape] for each in (rows, measured))
+        drawn = axes.boxplot([of.tflops[of.library == library] for library in LIBRARIES], widths=0.6, patch_artist=True,
+                             whis=(0, 100), medianprops={"color": "#30363d"})
+        for number, (box, library) in enumerate(zip(drawn["boxes"], LIBRARIES), 1):
+            box.set_facecolor(colour(library))
+            mine = points[points.library == library]
+            rates = 2e-12 * mine.m * mine.n * mine.k / mine.measured_s
+            axes.plot([number] * len(mine), rates, "x", ms=3, color="#30363d")
+        axes.set_xticks(range(1, len(LIBRARIES) + 1), LIBRARIES, rotation=60, ha="right")
+        axes.set_title(f"{shape}; crosses: measured")
+    figure.axes[0].set_ylabel("TFLOP/s, simulated")
+
+
+def shape_of(rows: pandas.DataFrame) -> pandas.Series:
+    return pandas.Series([SHAPES[0 if k == m else 1 if k < m else 2] for m, k in zip(rows.m, rows.k)], index=rows.index)
+
+
+def study(run: Run) -> Outcome:
+    rows = run.simulate(with_karolina_tiles(with_libraries(run.sample(irregular_dataset(), 5), LIBRARIES)))
+    times = rows.pivot(index=PROBLEM, columns="library", values="simulated_s")
+    factors = times[list(OTHERS)].div(times[OURS], axis=0)
+    compared = Compared("thesis_fig_4_12", "karolina_dgemm")
+    for shape in ("all", *SHAPES):
+        of = factors if shape == "all" else factors[factors.index.get_level_values("shape") == shape]
+        mine = rows if shape == "all" else rows[rows["shape"] == shape]
+        for library in OTHERS:
+            compared.add(f"over {library}, {shape}", of[library].mean(), mine[mine.library.isin([OURS, library])])
+        won = (of >= 1).all(axis=1).mean()
+        compared.add(f"{OURS} the fastest of four, {shape}", won, mine[mine.library != "tilerail"])
+    measured = measured_rows()
+    measured = measured[measured.devices == "0-7"].assign(shape=shape_of)
+    table = factors.groupby(level="shape", sort=False).agg(["mean", "min"]).round(2)
+    table.columns = [f"{library}, {what}" for library, what in table.columns]
+    return Outcome(rows, compared.findings, near_best(rows, PROBLEM), {f"times over {OURS}": table.reset_index()},
+                   lambda figure: draw(figure, rows, measured))
+
+
+EXPERIMENT = Experiment("thesis_fig_4_12", __doc__, study, "PARALiA-GEMMex", size=(9, 4.5),
+                        why="the CSV has the points where another library wins here; the reasons are unknown")

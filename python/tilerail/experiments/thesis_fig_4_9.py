@@ -1,0 +1,64 @@
+"""Thesis figures 4.9 and 4.10: PARALiA-GEMMex against cuBLASXt, XKBLAS and PARALiA, FP64 and FP32, on eight A100.
+
+Squares of the regular dataset (thesis 4.3.1.3), all matrices on the host and all on GPU 0: the mean of the factors over
+the sizes. Measured rows are in the figure.
+"""
+
+import pandas
+
+from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, REGULAR_SIZES, Run, squares,
+                      with_karolina_tiles, with_libraries)
+from .karolina_gemmex import OURS, measured_rows
+
+PLACES = ("h:h:h", "0:0:0")
+OTHERS = ("cuBLASXt", "XKBLAS", "PARALiA")
+
+
+def measured_squares() -> pandas.DataFrame:
+    rows = measured_rows()
+    return rows[(rows.m == rows.n) & (rows.n == rows.k) & (rows.devices == "0-7") & rows.place.isin(PLACES)]
+
+
+def factors(rows: pandas.DataFrame, seconds: str) -> pandas.DataFrame:
+    """Other libraries' times over ours, by dtype, place and size."""
+    times = rows.pivot(index=["dtype", "place", "m"], columns="library", values=seconds)
+    return times[list(OTHERS)].div(times[OURS], axis=0)
+
+
+def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
+    panels = figure.subplots(2, 2, sharex=True, sharey=True)
+    for axes, ((dtype, place), of) in zip(panels.flat, rows.groupby(["dtype", "place"], sort=False)):
+        for library, line in of.groupby("library", sort=False):
+            axes.plot(line.m / 1024, line.tflops, "-", lw=1, color=colour(library), label=library)
+            if dtype == "f64":
+                points = measured[(measured.place == place) & (measured.library == library)]
+                axes.plot(points.m / 1024, 2e-12 * points.m**3 / points.measured_s, "o", ms=3, color=colour(library))
+        axes.set_title(f"{dtype}, {place}")
+    panels[0][0].legend(title="simulated; dots: measured")
+    figure.supylabel("TFLOP/s")
+    figure.supxlabel("M = N = K, 1024s")
+
+
+def study(run: Run) -> Outcome:
+    rows = with_libraries(squares(run.sample(REGULAR_SIZES, 2), PLACES, KAROLINA), (OURS, *OTHERS, "tilerail"))
+    rows = with_karolina_tiles(rows)
+    rows = run.simulate(pandas.concat([rows.assign(dtype=dtype) for dtype in ("f64", "f32")]))
+    found, compared = factors(rows, "simulated_s"), Compared("thesis_fig_4_9", "karolina_dgemm")
+    for dtype, of_dtype in found.groupby(level="dtype"):
+        for place, of in of_dtype.groupby(level="place"):
+            for library in OTHERS:
+                mine = rows[(rows["dtype"] == dtype) & (rows.place == place) & rows.library.isin([OURS, library])]
+                compared.add(f"{dtype} {place}, over {library}", of[library].mean(), mine)
+        mine = rows[(rows["dtype"] == dtype) & rows.library.isin([OURS, *OTHERS[1:]])]
+        compared.add(f"{dtype}, over XKBLAS and PARALiA", of_dtype[list(OTHERS[1:])].mean().mean(), mine)
+    measured = measured_squares()
+    means = found.groupby(level=["dtype", "place"], sort=False).mean()
+    tables = {"mean factors, simulated": means.round(2).reset_index(),
+              "factors of measured rows": factors(measured, "measured_s").round(2).reset_index()}
+    return Outcome(rows, compared.findings, near_best(rows, ["dtype", "place", "m"]), tables,
+                   lambda figure: draw(figure, rows, measured))
+
+
+EXPERIMENT = Experiment("thesis_fig_4_9", __doc__, study, "PARALiA-GEMMex", size=(8, 6),
+                        why="copies of cuBLASXt from GPU to GPU over the host were measured on another machine only; "
+                            "the rest is unknown")

@@ -1,0 +1,149 @@
+"""Printed numbers and ours: bands, verdicts on claims, and what counts as fitted."""
+
+import tomllib
+import unittest
+
+import pandas
+
+import tilerail as tr
+from support import SOURCE, ExperimentTest
+from tilerail.experiments.__main__ import NAMES
+from tilerail.experiments.harness import verdicts
+from tilerail.experiments.harness.data import LIBRARIES, REFERENCE, cocopelia
+from tilerail.experiments.harness.verdicts import Check, Finding, Printed, verdict_of
+from tilerail.experiments.karolina_gemmex import measured_rows, real_tile
+
+
+def printed(low, high=None, unit="x", tolerance="0", reason="", name="f"):
+    return Printed("P", "c", name, "table", low, low if high is None else high, unit, tolerance, "e", reason)
+
+
+class Bands(ExperimentTest):
+    def test_a_tolerance_in_percent_is_of_the_value_and_another_one_is_added(self):
+        self.assertEqual(printed(2.0, 4.0, "GB/s", "50%").band, (1.0, 6.0))
+        self.assertEqual(printed(-0.5, -0.25, "%", "0.25").band, (-0.75, 0.0))
+
+    def test_a_finding_is_within_up_to_the_edges_of_its_band(self):
+        for ours, within, distance in ((2.5, True, 1), (1.5, True, -1), (2.0, True, 0), (3.5, False, 3)):
+            finding = Finding(printed(2.0, tolerance="0.5"), ours, False)
+            self.assertEqual((finding.within, finding.distance), (within, distance))
+
+    def test_texts_have_the_printed_digits_at_least_three_and_the_unit(self):
+        for value, unit, text in ((12.98, "GB/s", "12.98 GB/s"), (1827, "", "1827"), (0.135, "gain", "13.5 %"),
+                                  (2.5, "x", "2.50 x")):
+            self.assertEqual(printed(value, unit=unit).printed, text)
+
+    def table(self, low, tolerance, experiment="e", reason="", unit="x"):
+        path = self.folder / "published.csv"
+        cells = ("P", "claim", "name", "table", low, low, unit, tolerance, experiment, reason)
+        path.write_text(f"{','.join(verdicts.COLUMNS)}\n{','.join(map(str, cells))}\n")
+        return path
+
+    def test_a_band_around_no_effect_is_an_error_unless_the_paper_prints_it(self):
+        for low, tolerance, unit in ((1.2, "20%", "x"), (0.8, "0.2", "x"), (0.05, "0.05", "gain")):
+            with self.assertRaisesRegex(tr.InputError, "claim, name: the band .* contains no effect"):
+                verdicts.published(self.table(low, tolerance, unit=unit))
+            verdicts.published.cache_clear()
+        self.assertEqual(len(verdicts.published(self.table(1.0, "20%"))), 1)
+        verdicts.published.cache_clear()
+
+    def test_bad_rows_are_refused_with_their_place(self):
+        for arguments, quoted in ((("1.x", "0"), "low: '1.x' is not a number"), ((2, "wide"), "tolerance: 'wide'"),
+                                  ((2, "0", "", ""), "neither an experiment nor a reason")):
+            with self.assertRaisesRegex(tr.InputError, quoted):
+                verdicts.published(self.table(*arguments))
+            verdicts.published.cache_clear()
+
+    def test_every_printed_number_has_a_source_and_an_experiment_or_a_reason(self):
+        values = verdicts.published()
+        self.assertGreater(len(values), 300)
+        self.assertLessEqual({value.experiment for value in values}, {"", *NAMES})
+        names = [(value.experiment, value.name) for value in values]
+        self.assertEqual(len(names), len(set(names)))
+        for value in values:
+            self.assertIn(value.paper, ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex"))
+            self.assertRegex(value.where, "^(CoCoPeLia|thesis) ")
+
+
+class Verdicts(unittest.TestCase):
+    def of(self, *ours, reason=""):
+        values = [printed(2.0, tolerance="0.5", name=str(number)) for number in range(2)] + (
+            [printed(2.0, reason=reason)] if reason else [])
+        return verdict_of(values, [Finding(value, each, False) for value, each in zip(values, ours)])
+
+    def test_one_of_four_words(self):
+        self.assertEqual(self.of(2.0, 2.5), "reproduced")
+        self.assertEqual(self.of(2.0, 3.0), "partly")
+        self.assertEqual(self.of(1.0, 3.0), "no")
+        self.assertEqual(self.of(), "cannot be told")
+        self.assertEqual(self.of(2.0, 2.0, reason="misprint"), "cannot be told")
+
+    def test_a_claim_is_a_row_and_inputs_are_none(self):
+        value = next(each for each in verdicts.published() if each.experiment == "thesis_fig_4_6")
+        table = verdicts.claim_table([Finding(value, value.low, True)], ["thesis_fig_4_6", "cocopelia_table_2"])
+        line = table[table.claim == value.claim].iloc[0]
+        self.assertEqual((line.verdict, line.fitted), ("reproduced", "1 of 1"))
+        self.assertNotIn("", set(table.claim))
+
+    def test_checks_have_targets_and_no_verdicts(self):
+        self.assertTrue(Check("error", 0.1, 0.1).reached)
+        self.assertFalse(Check("share", 0.1, 0.2, least=True).reached)
+        self.assertIsNone(Check("error", 0.1).reached)
+
+
+class Fitted(unittest.TestCase):
+    def test_every_fit_names_a_figure_a_dataset_and_rows_that_are_there(self):
+        policies = {library.policy for library in LIBRARIES.values()}
+        for fit in verdicts.fits():
+            path = SOURCE / f"topologies/{fit['name']}.toml"
+            if fit["kind"] == "policy":
+                self.assertIn(fit["name"], policies)
+            elif path.exists():
+                self.assertIn(fit["figure"].split(" (")[0], tomllib.loads(path.read_text())["sources"])
+            is_printed = fit["dataset"].startswith(("thesis ", "CoCoPeLia "))
+            self.assertTrue(is_printed or (REFERENCE / f"{fit['dataset']}.csv").exists(), fit)
+
+    def test_every_fitted_source_of_the_papers_machines_is_listed(self):
+        listed = {(fit["name"], fit["figure"].split(" (")[0]) for fit in verdicts.fits()}
+        for name in ("karolina-hgx-a100", "cocopelia-testbed-1", "cocopelia-testbed-2"):
+            sources = tomllib.loads((SOURCE / f"topologies/{name}.toml").read_text())["sources"]
+            for key in (key for key, source in sources.items() if source["kind"] == "fitted"):
+                self.assertIn((name, key), listed)
+
+    def test_rows_are_fitted_on_the_machine_and_with_the_library_of_a_fit(self):
+        row = {"machine": "karolina-hgx-a100", "library": "PARALiA", "place": "0:0:0", "dtype": "f64"}
+        def fitted(**changes):
+            return bool(verdicts.fitted_rows(pandas.DataFrame([row | changes]), "karolina_dgemm").any())
+
+        self.assertTrue(fitted(), "run-time costs of PARALiA")
+        self.assertFalse(fitted(dtype="f32"))
+        self.assertFalse(fitted(added="yes"), "rows that came after the fit")
+        self.assertFalse(fitted(library="PARALiA-GEMMex"), "columns were fitted to rows from the host")
+        self.assertTrue(fitted(library="PARALiA-GEMMex", place="h:h:h"))
+        self.assertFalse(fitted(library="PARALiA-GEMMex", place="h:h:h", machine="clx-ai"))
+        self.assertFalse(fitted(library="XKBLAS", place="h:h:h"))
+
+    def test_the_part_of_cocopelias_rows_that_is_not_fitted_is_told_apart(self):
+        rows = cocopelia("CoCoPeLia")
+        mask = verdicts.fitted_rows(rows)
+        cubes = rows[(rows.testbed == "1") & (rows.blas == "sgemm") & (rows.m == rows.k) & (rows.place == "h:h:h")]
+        self.assertGreater(len(cubes), 0)
+        self.assertFalse(mask[cubes.index].any())
+        self.assertTrue(0 < mask.sum() < len(rows))
+
+
+class Tiles(unittest.TestCase):
+    def test_a_mean_over_runs_of_two_tiles_stands_for_the_nearer_one(self):
+        self.assertEqual(real_tile(2234.18, 8192), 2048)
+        self.assertEqual(real_tile(3909.82, 16384), 4096)
+        self.assertEqual(real_tile(5454.55, 6000), 6000)  # (9 x 6000 + 2 x 3000) / 11
+        self.assertEqual(real_tile(1500, 3000), 1500)
+
+    def test_tiles_of_cublasxt_are_a_quarter_of_the_least_size(self):
+        rows = measured_rows()
+        rows = rows[rows.library == "cuBLASXt"]
+        self.assertTrue((rows.tile == (rows[["m", "n", "k"]].min(axis=1) // 4).clip(upper=8192)).all())
+
+
+if __name__ == "__main__":
+    unittest.main()
