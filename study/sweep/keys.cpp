@@ -88,8 +88,15 @@ bool is_key(const std::string& key) {
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto size = std::ranges::find(size_keys, key); size != size_keys.end())
     return set_size(job, size_t(size - size_keys.begin()), value);
-  if (key == "devices" && is_device_choice(value))
-    return assign(job.policy.overrides, key, value);
+  if (key == "devices") {
+    constexpr std::string_view among = " of ";  // between a choice and its processors
+    const size_t end = value.find(among);
+    const std::string choice = value.substr(0, end);
+    if (is_device_choice(choice)) {
+      if (end != value.npos) job.machine.devices = value.substr(end + among.size());
+      return assign(job.policy.overrides, key, choice);
+    }
+  }
   const auto texts = texts_of(job);
   if (const auto known = texts.find(key); known != texts.end())
     return std::visit([&](auto* text) { *text = value; }, known->second);

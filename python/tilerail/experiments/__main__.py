@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import tilerail as tr
+from tilerail import InputError
 
 from .harness import gallery
-from .harness.data import invalid
 from .harness.gallery import Experiment
 from .harness.studies import Outcome, Run
 
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--jobs", type=count, default=os.cpu_count() or 1, metavar="N", help="threads [one a core]")
 
     def error(self, message: str):
-        raise invalid(self.prog, None, f"{message} (see --help)")
+        raise InputError(self.prog, None, f"{message} (see --help)")
 
 
 def count(text: str) -> int:
@@ -46,7 +46,7 @@ def count(text: str) -> int:
 
 def experiment(name: str) -> Experiment:
     if name not in NAMES:
-        raise invalid("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")
+        raise InputError("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")
     return importlib.import_module(f"tilerail.experiments.{name}").EXPERIMENT
 
 

@@ -1,7 +1,8 @@
 """PARALiA and other libraries on CLX-AI with GPUs of three speeds: thesis figure 3.11 and table 3.5.
 
 Every measured row is simulated on the measured devices and with the measured tile: PARALiA's comm_opt, which does not
-select, with equal shares, its selections with shares by their metric. Then the 250 problems of thesis 3.3.4, with the
+select, with equal shares, its selections with the shares of the library's model, or by their metric if the model takes
+fewer of the GPUs. Then the 250 problems of thesis 3.3.4, with the
 selections of the model.
 """
 
@@ -12,7 +13,8 @@ from .harness import (Check, clx_ai_dataset, colour, Compared, draw_errors, erro
 from .harness.paralia import NAMES, Variants, table_rows
 
 COMMUNICATION, SPEED = "PARALiA-comm_opt", "PARALiA-select-PERF"
-SHARES = {SPEED: "speed", "PARALiA-select-EDP": "edp", "PARALiA-select-PDP": "pdp"}
+CHOICES = {SPEED: "best(metric=perf)", "PARALiA-select-EDP": "best(metric=edp)"}
+SHARES = {SPEED: "speed", "PARALiA-select-EDP": "edp"}
 OTHERS = ("BLASX", "XKBLAS")
 LIBRARIES = (*OTHERS, COMMUNICATION, SPEED, "PARALiA-select-EDP")
 SMALL = 90  # problems in the smaller part of table 3.5
@@ -20,12 +22,15 @@ TARGET = 0.15  # median |error|
 ROW = ["m", "n", "k", "place"]
 
 
-def measured_rows() -> pandas.DataFrame:
+def simulate_measured(run: Run, rows: pandas.DataFrame) -> pandas.DataFrame:
     """On the measured devices: a selection is given, with its shares."""
-    rows = measured("clx_ai_hetero", HETERO)
+    rows = rows.reset_index(drop=True).assign(by="")
     selected = rows.library.isin(SHARES)
-    return rows.assign(by=rows.library.where(~selected, COMMUNICATION),
-                       options=("shares=" + rows.library.map(SHARES)).where(selected, ""))
+    chosen = rows.assign(by=COMMUNICATION, devices=rows.library.map(CHOICES) + " of " + rows.devices)
+    modelled = run.simulate(rows.where(~selected, chosen)).assign(devices=rows.devices)
+    fewer = selected & (modelled.used != rows.devices)
+    dealt = rows[fewer].assign(by=COMMUNICATION, options="shares=" + rows.library.map(SHARES))
+    return pandas.concat([modelled[~fewer], run.simulate(dealt)]).sort_index() if fewer.any() else modelled
 
 
 def gains(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -64,10 +69,8 @@ def draw(figure, of: Variants, libraries: pandas.DataFrame) -> None:
 
 def study(run: Run) -> Outcome:
     problems = run.sample(clx_ai_dataset(2, HETERO), 6)
-    rows = pandas.concat([with_libraries(problems, LIBRARIES).assign(origin="dataset"),
-                          run.sample(measured_rows(), 12).assign(origin="measured")])
-    rows = run.simulate(rows)
-    libraries = rows[rows.origin == "measured"].copy()
+    libraries = simulate_measured(run, run.sample(measured("clx_ai_hetero", HETERO), 12)).assign(origin="measured")
+    rows = pandas.concat([run.simulate(with_libraries(problems, LIBRARIES)).assign(origin="dataset"), libraries])
     of = Variants(rows[rows.origin == "dataset"].copy(), len(problems) * SMALL // 250)
     libraries["group"] = libraries.library + libraries.added.map({"yes": ", added rows", "": ""})
     checks = error_checks(libraries, dict.fromkeys(libraries.group, TARGET), "group")

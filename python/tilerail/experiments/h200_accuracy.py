@@ -10,8 +10,9 @@ import re
 import pandas
 
 import tilerail as tr
+from tilerail import InputError
 
-from .harness import Check, Experiment, hardware, invalid, numbers, Outcome, quantile, Run
+from .harness import Check, Experiment, hardware, numbers, Outcome, quantile, Run
 
 NAME = "h200_accuracy"
 COUNT, QUICK_COUNT, SEED = 72, 8, 20
@@ -87,7 +88,7 @@ def cases_of(count: int, types: set[str], most: int, seed: int) -> pandas.DataFr
     GPUs, the others 1 to most in turn."""
     generator, dtypes, cases = random.Random(seed), [dtype for dtype in DTYPES if dtype in types], {}
     if not dtypes:
-        raise invalid("--topology", None, "has no GEMM times", f"times of one of {', '.join(dict.fromkeys(DTYPES))}")
+        raise InputError("--topology", None, "has no GEMM times", f"times of one of {', '.join(dict.fromkeys(DTYPES))}")
     while len(cases) < count:
         at = len(cases)
         cases[draw_case(generator, most if at % 2 else 1 + at // 2 % most, most, dtypes)] = None

@@ -8,7 +8,9 @@ import math
 
 import pandas
 
-from .harness import Check, Experiment, hardware, invalid, Outcome, Run
+from tilerail import InputError
+
+from .harness import Check, Experiment, hardware, Outcome, Run
 
 NAME, QUICK = "h200_ranking", 3
 PROBLEMS = [(16384, 16384, 16384, "h:h:h"), (8192, 8192, 8192, "h:h:h"), (4096, 4096, 4096, "h:h:h"),
@@ -31,7 +33,7 @@ def kendall_tau(a: list[float], b: list[float]) -> float:
 
 def ranking(of: pandas.DataFrame) -> pandas.Series:
     if len(of) < 2:
-        raise invalid("group", of.group.iloc[0], "has one case", "alternatives")
+        raise InputError("group", of.group.iloc[0], "has one case", "alternatives")
     simulated, measured = of.loc[of.predicted_s.idxmin()], of.loc[of.measured_s.idxmin()]
     return pandas.Series({"tau": kendall_tau(list(of.predicted_s), list(of.measured_s)),
                           "regret": simulated.measured_s / measured.measured_s - 1, "simulated best": simulated.label,

@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas
 
 import tilerail as tr
+from tilerail import InputError
 
-from .harness import Check, Experiment, invalid, markdown, Outcome, Run
+from .harness import Check, Experiment, markdown, Outcome, Run
 
 SIZES = [8192, 16384, 24576, 32768]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
@@ -158,7 +159,7 @@ def study(run: Run) -> Outcome:
               if kind != "d" or len(gpus_of(tr.machine(name))) > 1]
     rows = pandas.DataFrame([row for row in run.map(simulated, wanted) if row])
     if rows.empty:
-        raise invalid("--sizes", None, "no machine has room for any of these", "smaller ones")
+        raise InputError("--sizes", None, "no machine has room for any of these", "smaller ones")
     if options.page:
         options.page.write_text(page(rows, options), encoding="utf-8")
     median = Check("median of makespan / bound", rows.over_bound.median(), TARGET, share=False)

@@ -15,13 +15,6 @@ KAROLINA, CLX_AI, HETERO = "karolina-hgx-a100", "clx-ai", "clx-ai-hetero"
 TESTBED = "cocopelia-testbed-"  # 1 or 2
 
 
-def invalid(subject: str, value: str | None = None, problem: str = "", expected: str = "") -> InputError:
-    """An InputError with a text composed of its fields."""
-    shown = "" if value is None else f"'{value}' "
-    return InputError(f"{subject}: {shown}{problem}" + (f"; expected {expected}" if expected else ""), subject, value,
-                      problem, expected)
-
-
 def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
     """A CSV file with remarks (lines that start with #), as texts; a name alone is a reference table. Raises InputError
     if it is not a CSV file or lacks one of ``columns``."""
@@ -30,9 +23,9 @@ def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
         rows = pandas.read_csv(path, comment="#", dtype=str, keep_default_na=False)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise invalid(str(path), None, reason, "a CSV file") from None
+        raise InputError(str(path), None, reason, "a CSV file") from None
     if missing := [column for column in columns if column not in rows]:
-        raise invalid(str(path), None, f"has no column '{missing[0]}'", ", ".join(columns))
+        raise InputError(str(path), None, f"has no column '{missing[0]}'", ", ".join(columns))
     return rows
 
 
@@ -48,7 +41,7 @@ def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFram
         values = pandas.to_numeric(rows[column].replace("", None), errors="coerce")
         for line, (cell, value) in enumerate(zip(rows[column], values), 1):
             if cell and pandas.isna(value):
-                raise invalid(f"{name}: row {line}: {column}", cell, "is not a number")
+                raise InputError(f"{name}: row {line}: {column}", cell, "is not a number")
         rows[column] = values
     return rows
 

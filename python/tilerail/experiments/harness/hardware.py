@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas
 
 import tilerail as tr
+from tilerail import InputError
 
-from .data import invalid, numbers, remarks, table
+from .data import numbers, remarks, table
 from .studies import Outcome, Run
 
 # The columns of a cases file (docs/formats.md) and their defaults. Tools that are not in the package: the command.
@@ -41,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser, iterations: int = 10) -> None
 def gpus_of(options: argparse.Namespace) -> int:
     """The GPUs to use. Raises InputError unless there is a machine with as many, or a file of results."""
     if (options.topology is None) == (options.from_saved is None):
-        raise invalid("--topology", None, "is missing, or not alone", "--topology FILE to measure, or --from-saved CSV")
+        raise InputError("--topology", None, "is missing, or not alone", "--topology FILE to measure, or --from-saved CSV")
     if options.from_saved:
         return 0
     memories = tr.machine(options.topology).memories
     count = int((memories.kind == "gpu").sum())
     if options.gpus and not 0 < options.gpus <= count:
-        raise invalid("--gpus", str(options.gpus), "is out of range", f"1 to {count}, the GPUs of '{options.topology}'")
+        raise InputError("--gpus", str(options.gpus), "is out of range", f"1 to {count}, the GPUs of '{options.topology}'")
     return options.gpus or count
 
 
@@ -72,7 +73,7 @@ def command(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> None:
     done = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in accepted:
         text = (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("tilerail: error: ")
-        raise tr.HardwareError(text) if done.returncode == 3 else invalid("tilerail compare", None, text)
+        raise tr.HardwareError(text) if done.returncode == 3 else InputError("tilerail compare", None, text)
 
 
 def _measure(options: argparse.Namespace, cases: pandas.DataFrame, simulated: bool) -> pandas.DataFrame:
@@ -108,7 +109,7 @@ def results(run: Run, name: str, cases: pandas.DataFrame, simulated: bool = True
             pandas.concat(parts).to_csv(folder / f"{name}.csv", index=False)
         rows = pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=needed)
     if rows.empty:
-        raise invalid(str(options.from_saved or name), None, "has no results", "at least one case")
+        raise InputError(str(options.from_saved or name), None, "has no results", "at least one case")
     rows = numbers(rows, str(options.from_saved or name), *(column for column in NUMBERS if column in rows))
     rows.attrs = about
     return rows

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pandas
 
-from .data import LIBRARIES, REFERENCE, invalid, numbers, table
+from tilerail import InputError
+
+from .data import LIBRARIES, REFERENCE, numbers, table
 
 NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
@@ -58,16 +60,16 @@ class Printed:
 def _checked(value: Printed, path: Path) -> Printed:
     place = f"{path.name}: {value.claim}, {value.name}"
     if not value.experiment and not value.reason:
-        raise invalid(place, None, "has neither an experiment nor a reason")
+        raise InputError(place, None, "has neither an experiment nor a reason")
     try:
         low, high = value.band
     except ValueError:
-        raise invalid(f"{place}: tolerance", value.tolerance, "is not a number", "a number, or a share in %") from None
+        raise InputError(f"{place}: tolerance", value.tolerance, "is not a number", "a number, or a share in %") from None
     nothing = NO_EFFECT.get(value.unit)
     if value.experiment and not low <= value.low <= value.high <= high:
-        raise invalid(place, f"{value.low} to {value.high}", "is not a range")
+        raise InputError(place, f"{value.low} to {value.high}", "is not a range")
     if value.experiment and nothing is not None and low <= nothing <= high and not value.low <= nothing <= value.high:
-        raise invalid(place, None, f"the band {low:g} to {high:g} contains no effect, {nothing:g}", "a smaller one")
+        raise InputError(place, None, f"the band {low:g} to {high:g} contains no effect, {nothing:g}", "a smaller one")
     return value
 
 
