@@ -119,8 +119,8 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.write("upper/up.hpp", "int up() {\n" + "\n" * 49 + "}\n" + "\n" * 10)
         self.assertEqual(faults(self.root), ["upper/up.hpp up: 51 lines at line 1, more than 50"])
 
-    def test_must_not_have_wide_pages_but_addresses(self):
-        self.write("lower/page.md", "x" * 121 + "\n" + "word " * 24 + "x\n")
+    def test_must_not_have_wide_pages_but_addresses_and_tables(self):
+        self.write("lower/page.md", "x" * 121 + "\n" + "word " * 24 + "x\n| " + "cell | " * 20 + "\n")
         self.assertEqual(faults(self.root), ["lower/page.md:2: 121 columns, more than 120"])
 
     def test_must_not_link_pages_or_sections_that_are_not_there(self):

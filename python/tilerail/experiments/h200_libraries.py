@@ -3,7 +3,6 @@
 TileRail's plans run every problem measured with the libraries on two H200, with the tiles of the libraries.
 """
 
-
 from .harness import Check, colour, Experiment, hardware, Outcome, Run
 
 NAME, QUICK_SIDE = "h200_libraries", 4096

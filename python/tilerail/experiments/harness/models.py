@@ -58,7 +58,8 @@ class Overlap:
         whole = kernel(self.machine, self.routine, self.dtype, *self.sizes)
         count = prod(max(1.0, side / self.tile) for side in self.sizes)
         all_in, all_out = (sum(self.copy(shape, back) for shape in shapes) for back in (False, True))
-        first, last = sum(self.copy(shape, False) for shape in fetched), sum(self.copy(shape, True) for shape in written)
+        first = sum(self.copy(shape, False) for shape in fetched)
+        last = sum(self.copy(shape, True) for shape in written)
 
         def pipelined(into: float, out: float, transfers: float) -> float:
             return max(one, transfers) * (count - 1) + into + one + out
