@@ -46,7 +46,7 @@ void select(benchmark::State& state) {
     const WorkloadProblem workload =
         workload_problem(problem, topology, topology.gpus(), 2048, 1);
     devices = search(workload, LinkMap{topology},
-                     *std::ranges::find(metrics, "perf", &Metric::name), {})[0]
+                     *std::ranges::find(metrics, "perf", &Metric::name))[0]
                   .active.size();
   }
   state.counters["devices"] = double(devices);
