@@ -1,7 +1,7 @@
 """PARALiA-GEMMex, PARALiA, XKBLAS and cuBLASXt measured on Karolina, and their policies simulated.
 
 Every measured row is simulated with the measured tile; PARALiA-GEMMex's rows also with the policy's choice of tile. The
-errors are checks of the model and no verdicts on the paper. Rows that were added after the fits are counted apart.
+errors are checks of the model and no verdicts on the paper. Rows that were added later are counted apart.
 """
 
 import pandas
