@@ -14,7 +14,7 @@ from tilerail.experiments.harness.paralia import Variants
 from tilerail.experiments.harness.verdicts import published
 
 CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # complete within seconds
-LARGEST_FIGURE = 64 * 1024  # bytes, in docs
+LARGEST_FIGURE = 96 * 1024  # bytes; the largest has 379 measured points
 
 
 class All(ExperimentTest):
