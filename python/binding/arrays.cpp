@@ -137,6 +137,16 @@ Stored stored(const Array& array, const char* name) {
   return matrix;
 }
 
+/// Whether two matrices are disjoint rows of columns of one larger matrix.
+bool alternate(const Stored& a, const Stored& b, int64_t element) {
+  if (a.ld != b.ld || a.cols < 2 || b.cols < 2) return false;
+  const auto pitch = a.ld * element;
+  const auto apart =
+      int64_t(reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data));
+  const int64_t down = (apart % pitch + pitch) % pitch;  // of b below a, in bytes
+  return down >= a.rows * element && down + b.rows * element <= pitch;
+}
+
 bool overlap(const Stored& a, const Stored& b, int64_t element) {
   const auto range = [&](const Stored& m) {
     const auto first = reinterpret_cast<uintptr_t>(m.data);
@@ -146,7 +156,7 @@ bool overlap(const Stored& a, const Stored& b, int64_t element) {
   };
   const auto [begin, end] = range(a);
   const auto [first, last] = range(b);
-  return begin < last && first < end;
+  return begin < last && first < end && !alternate(a, b, element);
 }
 
 }  // namespace tilerail::python

@@ -37,6 +37,17 @@ class ProductTest(unittest.TestCase):
         numpy.testing.assert_allclose(c[10:40, 20:45], whole[:30, :20] @ whole[:20, :25], atol=1e-12)
         self.assertEqual(numpy.isnan(c).sum(), c.size - 30 * 25, "written outside of C")
 
+    def test_parts_of_one_matrix(self):
+        for order in "CF":
+            x = self.array((90, 80), order=order)
+            a, b, c = x[:50, :20], x[:20, 20:45], x[:50, 45:70]
+            expected = a @ b
+            tr.gemm(a, b, c)
+            numpy.testing.assert_allclose(c, expected, atol=1e-12)
+            for overlapping in (x[:50, 44:69], x[:50, 19:44], x[10:60, 5:30]):
+                with self.assertRaises(tr.InputError):
+                    tr.gemm(a, b, overlapping)
+
     def test_empty_arrays(self):
         self.assertEqual(tr.gemm(self.array((0, 4)), self.array((4, 3))).shape, (0, 3))
         numpy.testing.assert_array_equal(tr.gemm(self.array((2, 0)), self.array((0, 3))), numpy.zeros((2, 3)))

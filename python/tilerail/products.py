@@ -100,14 +100,18 @@ def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, 
     """
     a, b = _matrix("A", a), _matrix("B", b)
     scalars = number_of(alpha, "alpha"), number_of(beta, "beta")
-    if c is None and scalars[1] != 0:
-        raise InputError("beta", shown(beta), "has no C to be multiplied with", "0 without C")
+    _check_scalars(c, scalars[1])
     result, finished = _new_c(a, b) if c is None else (c, _same)
     target = _matrix("C", result, written=True)
     if any(_is_on_gpu(array) for array in (a, b, target)):
         _core.load_gpu_part()
     _core.multiply(a, b, target, *scalars, _threads(threads), _handle(stream))
     return finished(result)
+
+
+def _check_scalars(c: Array | None, beta: float) -> None:
+    if c is None and beta != 0:
+        raise InputError("beta", shown(beta), "has no C to be multiplied with", "0 without C")
 
 
 class Gemm:
@@ -129,10 +133,12 @@ class Gemm:
 
     def plan(self) -> None:
         """Plans for threads, or opens the GPUs, so that the first execution need not. Raises the errors of ``execute``."""
-        target = _new_c(self.a, self.b)[0] if self.c is None else self.c
-        if any(_is_on_gpu(array) for array in (self.a, self.b, target)):
+        a, b = _matrix("A", self.a), _matrix("B", self.b)
+        _check_scalars(self.c, self.beta)
+        target = _new_c(a, b)[0] if self.c is None else self.c
+        if any(_is_on_gpu(array) for array in (a, b, target)):
             _core.load_gpu_part()
-        _core.prepare(self.a, self.b, target, self.alpha, self.beta, _threads(self.threads))
+        _core.prepare(a, b, target, self.alpha, self.beta, _threads(self.threads))
 
     def execute(self) -> Array:
         """Runs the product and returns C, a new array if none was given. Raises the errors of ``tilerail.gemm``."""
@@ -142,11 +148,10 @@ class Gemm:
     def reset_operands(self, a: Array | None = None, b: Array | None = None, c: Array | None = None, *,
                        alpha: float | None = None, beta: float | None = None) -> None:
         """Other arrays, of the same shapes and types, or other scalars, for later calls. Raises InputError."""
-        for name, new in (("a", a), ("b", b), ("c", c)):
-            if new is not None:
-                setattr(self, name, _alike(name.upper(), new, getattr(self, name)))
-        self.alpha = self.alpha if alpha is None else number_of(alpha, "alpha")
-        self.beta = self.beta if beta is None else number_of(beta, "beta")
+        arrays = {name: _alike(name.upper(), new, getattr(self, name))
+                  for name, new in (("a", a), ("b", b), ("c", c)) if new is not None}
+        scalars = {name: number_of(new, name) for name, new in (("alpha", alpha), ("beta", beta)) if new is not None}
+        vars(self).update(arrays | scalars)
 
     def free(self) -> None:
         """Forgets the arrays. ``execute`` needs others first."""

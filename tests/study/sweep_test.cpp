@@ -65,6 +65,17 @@ TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
             {fmt::format("devices: '{}' is not a processor of two-gpu", word)});
 }
 
+TEST(Sweep, DevicesAreAChoiceAmongGivenOnes) {
+  const Sweep choices =
+      sweep({"devices=best(metric=edp) of 0;best(metric=edp) of 0,1;1"});
+  const JobText one = choices.job(0), both = choices.job(1), given = choices.job(2);
+  EXPECT_EQ(one.machine.devices, "0");
+  EXPECT_EQ(both.machine.devices, "0,1");
+  EXPECT_EQ(both.policy.overrides, std::vector<std::string>{"devices=best(metric=edp)"});
+  EXPECT_EQ(given.machine.devices, "1");
+  EXPECT_TRUE(given.policy.overrides.empty());
+}
+
 TEST(Sweep, SizesAreOfGemmOrAllThree) {
   Sweep one = sweep({"m=1K,2K"});
   EXPECT_EQ(one.job(1).problem.gemm, "2K,64,64");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import tilerail as tr
 from tilerail import InputError
 
 from .harness import gallery
+from .harness.data import count
 from .harness.gallery import Experiment
 from .harness.studies import Outcome, Run
 
@@ -38,12 +40,6 @@ class Parser(argparse.ArgumentParser):
         raise InputError(self.prog, None, f"{message} (see --help)")
 
 
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
-    return int(text)
-
-
 def experiment(name: str) -> Experiment:
     if name not in NAMES:
         raise InputError("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")
@@ -62,9 +58,12 @@ def chosen(text: str) -> list[str]:
 
 def command_of(words: list[str]) -> str:
     """The command without folders of this computer and numbers of threads, which do not change results."""
-    dropped = {at + step for at, word in enumerate(words) for step in range(2) if word in ("-o", "--output", "--jobs")}
-    kept = [os.path.basename(word) if os.path.isabs(word) else word for at, word in enumerate(words)
-            if at not in dropped and word != "--again"]
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-o", "--output")
+    parser.add_argument("--jobs")
+    parser.add_argument("--again", action="store_true")
+    words = parser.parse_known_args(words)[1]
+    kept = [re.sub(r"(^|=)/.*/", r"\1", word) for word in words]
     return " ".join(["python -m tilerail.experiments", *kept])
 
 

@@ -30,7 +30,8 @@ def simulate_measured(run: Run, rows: pandas.DataFrame) -> pandas.DataFrame:
     modelled = run.simulate(rows.where(~selected, chosen)).assign(devices=rows.devices)
     fewer = selected & (modelled.used != rows.devices)
     dealt = rows[fewer].assign(by=COMMUNICATION, options="shares=" + rows.library.map(SHARES))
-    return pandas.concat([modelled[~fewer], run.simulate(dealt)]).sort_index() if fewer.any() else modelled
+    return (pandas.concat([modelled[~fewer], run.simulate(dealt).set_axis(dealt.index)]).sort_index() if fewer.any()
+            else modelled)
 
 
 def gains(rows: pandas.DataFrame) -> pandas.DataFrame:

@@ -3,12 +3,10 @@
 Every operation of a plan has a bar in both timelines.
 """
 
-import subprocess
-import sys
-
 import pandas
 
 import tilerail as tr
+from tilerail import plot
 
 from .harness import Experiment, hardware, Run
 
@@ -41,7 +39,8 @@ def study(run: Run) -> int:
                 f"{part}, ms": " | ".join(f"{1e3 * parts[part][kind]:.2f}" for kind in ("predicted_s", "measured_s"))
                 for part in ("makespan", "kernel", "copy", "waiting", "idle")})
         figure = folder / f"{name}.png"
-        subprocess.run([sys.executable, "-m", "tilerail", "gantt", *files, "-o", figure], check=True)
+        predicted_axes, _ = plot.compare(*(plot.read_timeline(file) for file in files))
+        predicted_axes.figure.savefig(figure)
         print(f"written: {figure}")
     if lines:
         print(f"predicted | measured\n{pandas.DataFrame(lines).to_string(index=False)}")

@@ -7,7 +7,6 @@ errors are checks of the model and no verdicts on the paper. Rows that were adde
 import pandas
 
 from .harness import (Check, draw_errors, error_checks, error_table, Experiment, KAROLINA, karolina_tile, measured,
-
                       Outcome, Run)
 
 OURS = "PARALiA-GEMMex"

@@ -1,6 +1,6 @@
 """Shared by the experiments."""
 
-from .data import (CLX_AI, clx_ai_dataset, CLX_AI_PLACES, cocopelia, HETERO, irregular_dataset, KAROLINA,
+from .data import (CLX_AI, clx_ai_dataset, CLX_AI_PLACES, cocopelia, count, HETERO, irregular_dataset, KAROLINA,
                    karolina_tile, measured, numbers, REGULAR_SIZES, SHAPES, squares, table, TESTBED,
                    with_karolina_tiles, with_libraries)
 from .drawing import colour, draw_errors, MEASURED_COLOUR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,12 @@ from tilerail import InputError
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 KAROLINA, CLX_AI, HETERO = "karolina-hgx-a100", "clx-ai", "clx-ai-hetero"
 TESTBED = "cocopelia-testbed-"  # 1 or 2
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return int(text)
 
 
 def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:

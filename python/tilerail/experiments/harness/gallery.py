@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import shutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pandas
@@ -71,7 +73,7 @@ def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
 def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> list[str]:
     """NAME.csv (the rows), NAME-verdicts.csv (printed numbers and checks), NAME.png and NAME.svg."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = {"version": f"tilerail {tr.__version__}", "command": command} | outcome.remarks
+    about = stamp(command) | outcome.remarks
     head = "".join(f"# {key}: {value}\n" for key, value in about.items())
     found = [{"kind": "printed", "name": each.value.name, "ours": each.ours, "fitted": each.fitted}
              for each in outcome.findings]
@@ -87,8 +89,22 @@ def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bo
     return files
 
 
+@lru_cache
+def inputs() -> str:
+    """A hash of what decides results: this package with its tables, and the machines."""
+    digest = hashlib.sha256()
+    package = Path(tr.__file__).parent
+    for path in sorted(path for kind in ("*.py", "*.csv", "*.toml", "*.so") for path in package.rglob(kind)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def stamp(command: str) -> dict[str, str]:
+    return {"version": f"tilerail {tr.__version__}", "command": command, "inputs": inputs()}
+
+
 def is_fresh(path: Path, command: str) -> bool:
-    return path.is_file() and remarks(path) == {"version": f"tilerail {tr.__version__}", "command": command}
+    return path.is_file() and stamp(command).items() <= remarks(path).items()
 
 
 def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:

@@ -14,7 +14,7 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .data import numbers, remarks, table
+from .data import count, numbers, remarks, table
 from .studies import Outcome, Run
 
 # The columns of a cases file (docs/formats.md) and their defaults. Tools that are not in the package: the command.
@@ -30,12 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser, iterations: int = 10) -> None
     add = parser.add_argument
     add("--topology", type=Path, metavar="FILE", help="the machine's description; needed to measure")
     add("--backend", choices=("cuda", "host"), default="cuda", help="[cuda]; host: threads, for trials")
-    add("--gpus", type=int, metavar="N", help="use only the first N GPUs [all of the machine]")
+    add("--gpus", type=count, metavar="N", help="use only the first N GPUs [all of the machine]")
     add("--host-buffers", choices=("spread", "plain"), default="spread", help="cuda: kind of host buffers [spread]")
-    add("--iters", type=int, default=iterations, metavar="N", help=f"timed calls of a case [{iterations}]")
+    add("--iters", type=count, default=iterations, metavar="N", help=f"timed calls of a case [{iterations}]")
     add("--warmup", type=int, default=3, metavar="N", help="calls before them [3]")
     add("--no-check", action="store_true", help="do not check the results, which takes longer than the calls")
-    add("--shrink", type=int, default=1, metavar="D", help="for trials: divide all sizes and tiles by D")
+    add("--shrink", type=count, default=1, metavar="D", help="for trials: divide all sizes and tiles by D")
     add("--from-saved", type=Path, metavar="CSV", help="tables and figure of saved results; runs nothing")
 
 
