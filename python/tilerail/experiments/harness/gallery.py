@@ -95,7 +95,7 @@ def inputs() -> str:
     digest = hashlib.sha256()
     package = Path(tr.__file__).parent
     for path in sorted(path for kind in ("*.py", "*.csv", "*.toml", "*.so") for path in package.rglob(kind)):
-        digest.update(path.read_bytes())
+        digest.update(path.read_bytes() if path.is_file() else b"")
     return digest.hexdigest()[:16]
 
 
