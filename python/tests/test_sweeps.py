@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pandas
 
@@ -67,6 +67,16 @@ class SweepTest(unittest.TestCase):
         with ThreadPoolExecutor(1) as one, ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as processes:
             for executor in (one, processes):
                 pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
+
+    def test_points_of_an_executor_that_cancels_run_in_threads(self):
+        class Silent(ThreadPoolExecutor):
+            def submit(self, function, *arguments):
+                future = Future()
+                future.cancel()  # as shut-down executors do: without a notice
+                return future
+
+        with Silent(1) as executor, self.assertWarnsRegex(UserWarning, "cancelled"):
+            pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
 
     def test_dask_gives_the_same_table(self):
         try:

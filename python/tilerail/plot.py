@@ -7,6 +7,7 @@ returns the Axes. Invalid files raise InputError.
 from __future__ import annotations
 
 import math
+import numbers
 import os
 import re
 from collections.abc import Mapping
@@ -58,6 +59,8 @@ def read_timeline(path: str | os.PathLike) -> pandas.DataFrame:
 
 def _timeline_of(timeline: Timeline) -> pandas.DataFrame:
     if isinstance(timeline, pandas.DataFrame):
+        if lacking := {"plan_hash", "problem", "hosts"} - timeline.attrs.keys():
+            raise InputError("timeline", min(lacking), "is missing in attrs", "the timeline of a result, or its file")
         return timeline
     return timeline.timeline if hasattr(timeline, "timeline") else read_timeline(timeline)
 
@@ -75,7 +78,14 @@ def _table_of(table: Table, columns: tuple[str, ...]) -> pandas.DataFrame:
             raise InputError("", column, "is missing", "a table with this column", place)
     if table.empty:
         raise InputError("", None, "has no rows", "at least one", place)
-    return table
+    return table.assign(**{column: _numbers(table, column, place) for column in columns if column.endswith("_s")})
+
+
+def _numbers(table: pandas.DataFrame, column: str, place: str) -> pandas.Series:
+    values = pandas.to_numeric(table[column], errors="coerce")
+    for row in table.index[values.isna() & table[column].notna()][:1]:
+        raise InputError(f"row {row}: {column}", str(table[column][row]), "is not a number", place=place)
+    return values
 
 
 def _plain(text: str) -> str:
@@ -266,6 +276,7 @@ def tornado(table: Table, ax: Axes | None = None) -> Axes:
     """
     table = _table_of(table, ("part", "now", "factor", "best_s", "base_s", "base_bound_s", "machine", "problem",
                               "policy"))
+    table = table.assign(factor=_numbers(table, "factor", "table"))
     first, done = table.iloc[0], table[table.best_s.notna()]
     effect = (done.best_s - done.base_s).abs().groupby(done.part).max().sort_values(ascending=False, kind="stable")
     parts = list(effect.index[:MOST_PARTS])
@@ -333,8 +344,11 @@ def _use_of(use: Result | Mapping[str, float] | None, machine: Machine) -> dict[
         return {}
     table = use.links if hasattr(use, "links") else None
     shares = dict(use) if table is None else dict(zip(table.name, table.utilisation.fillna(0)))
-    for name in sorted(shares.keys() - set(machine.links.name)):
-        raise InputError("use", name, f"is not a link of {machine.name}", "a result on this machine")
+    for name, share in shares.items():
+        if name not in set(machine.links.name):
+            raise InputError("use", str(name), f"is not a link of {machine.name}", "a result on this machine")
+        if not isinstance(share, numbers.Real) or not 0 <= share <= 1:
+            raise InputError(f"use: {name}", str(share), "is out of range", "a share from 0 to 1")
     return shares
 
 

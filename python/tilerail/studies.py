@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,6 +20,9 @@ from .texts import Value, count_of, flag_of, instance_of, list_of, mapping_of, n
 
 if TYPE_CHECKING:
     import pandas
+
+
+_MOST_SILENCE = 0.5  # seconds
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,15 @@ def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int)
         for first in range(0, len(left), chunk):
             part = left[first:first + chunk]
             parts[_submitted(executor, task, part)] = part
-        for future in as_completed(parts):
-            for point, row in zip(parts[future], future.result()):
-                rows[point] = row
+        pending = set(parts)
+        while pending:  # a shut-down executor cancels tasks without a notice
+            done = wait(pending, _MOST_SILENCE, FIRST_COMPLETED).done | {each for each in pending if each.cancelled()}
+            pending -= done
+            for future in done:
+                if future.cancelled():
+                    raise BrokenExecutor("it has cancelled tasks")
+                for point, row in zip(parts[future], future.result()):
+                    rows[point] = row
     except BrokenExecutor as error:
         warnings.warn(f"the executor of the sweep is broken ({error}); the rest runs in threads", stacklevel=3)
     finally:

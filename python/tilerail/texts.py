@@ -101,7 +101,10 @@ def path_of(path: str | os.PathLike, subject: str) -> str:
         name = os.fspath(path)
     except TypeError:
         raise InputError(subject, shown(path), expected="a name of a file") from None
-    return utf8(os.fsdecode(name), subject)
+    name = utf8(os.fsdecode(name), subject)
+    if "\0" in name:
+        raise InputError(subject, name, expected="a name of a file")
+    return name
 
 
 def instance_of(value: Any, kind: type, subject: str, expected: str) -> Any:

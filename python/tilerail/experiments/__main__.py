@@ -112,7 +112,8 @@ def main(words: list[str]) -> int:
             return run_all(rest) if name == "all" else run_one(name, rest)
         return 0
     except (tr.InputError, tr.HardwareError, OSError) as error:
-        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+        place = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        text = f"{place}{error.strerror}" if isinstance(error, OSError) else error
         print(f"tilerail: error: {text}", file=sys.stderr)
         return 3 if isinstance(error, tr.HardwareError) else 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import shutil
 import textwrap
 from collections.abc import Callable
@@ -93,9 +94,11 @@ def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bo
 def inputs() -> str:
     """A hash of what decides results: this package with its tables, and the machines."""
     digest = hashlib.sha256()
-    package = Path(tr.__file__).parent
-    for path in sorted(path for kind in ("*.py", "*.csv", "*.toml", "*.so") for path in package.rglob(kind)):
-        digest.update(path.read_bytes() if path.is_file() else b"")
+    roots = [Path(tr.__file__).parent, *map(Path, filter(None, [os.environ.get("TILERAIL_TOPOLOGIES")]))]
+    paths = [Path(folder, name) for root in roots for folder, _, names in os.walk(root, followlinks=True)
+             for name in names if name.endswith((".py", ".csv", ".toml", ".so"))]
+    for path in sorted(filter(Path.is_file, paths)):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -104,7 +107,13 @@ def stamp(command: str) -> dict[str, str]:
 
 
 def is_fresh(path: Path, command: str) -> bool:
-    return path.is_file() and stamp(command).items() <= remarks(path).items()
+    """Whether a table and its verdicts are of this command, and their figure is there."""
+    tables = (path, path.with_name(f"{path.stem}-verdicts.csv"))
+    try:
+        return path.with_suffix(".svg").is_file() and all(stamp(command).items() <= remarks(each).items()
+                                                          for each in tables)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:
