@@ -71,6 +71,7 @@ def run_one(name: str, words: list[str]) -> int:
     of, parser = experiment(name), Parser(name, experiment(name).about)
     of.arguments(parser)
     options = parser.parse_args(words)
+    options.output.mkdir(parents=True, exist_ok=True)  # before the work: the folder may not be writable
     outcome = of.study(Run(options))
     if not isinstance(outcome, Outcome):
         return outcome
@@ -86,6 +87,8 @@ def run_all(words: list[str]) -> int:
     parser.add_argument("--again", action="store_true", help="also those with results of this version")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the gallery of the documentation")
     options = parser.parse_args(words)
+    if options.page and (not options.page.name or options.page.is_dir()):
+        raise InputError("--page", str(options.page), "is a folder", "a file")
     for name in options.only:
         folder, own = options.output / name, ["--quick"] * options.quick
         kept = not options.again and gallery.is_fresh(folder / f"{name}.csv", command_of([name, *own]))
@@ -111,6 +114,9 @@ def main(words: list[str]) -> int:
         else:
             return run_all(rest) if name == "all" else run_one(name, rest)
         return 0
+    except KeyboardInterrupt:
+        print("tilerail: interrupted", file=sys.stderr, flush=True)
+        os._exit(130)  # simulations in other threads do not stop
     except (tr.InputError, tr.HardwareError, OSError) as error:
         place = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
         text = f"{place}{error.strerror}" if isinstance(error, OSError) else error
