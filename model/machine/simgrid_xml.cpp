@@ -1,4 +1,5 @@
 #include "model/machine/simgrid_xml.hpp"
+#include "model/base/markup.hpp"
 
 #include <fmt/format.h>
 
@@ -16,29 +17,11 @@ namespace {
 
 constexpr size_t most_memories = 256;  // 65,280 routes
 
-/// Escapes a text for an attribute value.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
-
 std::string link_line(const std::string& id, Rate rate, Seconds latency,
                       const char* sharing) {
   return fmt::format(
       "    <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>\n",
-      escaped(id), shortest(rate.value), shortest(latency.value), sharing);
+      xml_text(id), shortest(rate.value), shortest(latency.value), sharing);
 }
 
 std::string cap_name(Rate rate) { return fmt::format("cap {}", shortest(rate.value)); }
@@ -76,9 +59,9 @@ class Writer {
           std::pair{"network/crosstraffic", "0"}, std::pair{"surf/precision", "1e-9"}})
       text += fmt::format("    <prop id=\"{}\" value=\"{}\"/>\n", key, value);
     text += fmt::format("  </config>\n  <zone id=\"{}\" routing=\"Full\">\n",
-                        escaped(t_.name()));
+                        xml_text(t_.name()));
     for (const Memory& memory : t_.description().memories)
-      text += fmt::format("    <host id=\"{}\" speed=\"1f\"/>\n", escaped(memory.name));
+      text += fmt::format("    <host id=\"{}\" speed=\"1f\"/>\n", xml_text(memory.name));
     set_unit();
     const std::string routes = all_routes();
     return text + links() + routes + "  </zone>\n</platform>\n";
@@ -125,12 +108,12 @@ class Writer {
   std::string route(MemoryId src, MemoryId dst) {
     std::string text =
         fmt::format("    <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">\n",
-                    escaped(t_.memory(src).name), escaped(t_.memory(dst).name));
+                    xml_text(t_.memory(src).name), xml_text(t_.memory(dst).name));
     Rate narrowest{std::numeric_limits<double>::infinity()};
     const int parts = t_.parts(src, dst);
     const auto add = [&](const std::string& id, int times = 1) {
       for (int i = 0; i < times; ++i)
-        text += fmt::format("      <link_ctn id=\"{}\"/>\n", escaped(id));
+        text += fmt::format("      <link_ctn id=\"{}\"/>\n", xml_text(id));
     };
     const auto add_parts = [&](const std::string& id, Rate rate, int crossing) {
       add(id, crossing * (unit_ / parts));

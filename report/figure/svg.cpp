@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/base/markup.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail {
@@ -19,20 +20,7 @@ std::string number(double value) {
   return text == "-0" ? "0" : text;
 }
 
-std::string markup(std::string_view text) {
-  std::string result;
-  for (const char c : escaped(text)) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else
-      result += c;
-  }
-  return result;
-}
+std::string markup(std::string_view text) { return xml_text(escaped(text)); }
 
 constexpr std::string_view anchors[] = {"start", "middle", "end"};
 
