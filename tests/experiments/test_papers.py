@@ -1,12 +1,14 @@
 """Experiments of papers: numbers of the simulator; files, figures and the gallery agree."""
 
 import unittest
+import unittest.mock
 
 import pandas
 
 import tilerail as tr
 from support import SOURCE, ExperimentTest, svg_texts
 from tilerail.experiments.__main__ import NAMES, experiment
+from tilerail.experiments.harness import gallery
 from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, table
 from tilerail.experiments.harness.drawing import FONT, STYLE
 from tilerail.experiments.harness.gallery import PART, saved
@@ -51,17 +53,29 @@ class All(ExperimentTest):
         self.assertNotIn("kept", self.succeed(*self.words, "--again"))
         self.assertNotEqual(kept.read_text(), marked)
 
+    def test_results_of_other_inputs_and_damaged_files_are_not_kept(self):
+        words = ("all", "--only", "thesis_fig_4_6")
+        self.succeed(*words)
+        self.assertIn("kept", self.succeed(*words))
+        with unittest.mock.patch.object(gallery, "inputs", return_value="other machines"):
+            self.assertNotIn("kept", self.succeed(*words))
+        self.assertNotIn("kept", self.succeed(*words))
+        (self.folder / "thesis_fig_4_6/thesis_fig_4_6.csv").write_bytes(b"\xff")
+        self.assertNotIn("kept", self.succeed(*words))
+        (self.folder / "thesis_fig_4_6/thesis_fig_4_6.svg").unlink()
+        self.assertNotIn("kept", self.succeed(*words))
+
     def test_the_gallery_of_the_documentation_has_the_results_of_the_program(self):
         self.succeed(*self.words)
-        gallery = (SOURCE / "docs/gallery.md").read_text()
+        page = (SOURCE / "docs/gallery.md").read_text()
         for line in (self.folder / "docs/gallery.md").read_text().splitlines():
             if line.startswith(("| CoCoPeLia |", "| PARALiA", "| testbed", "| share over")):
-                self.assertIn(line, gallery)
+                self.assertIn(line, page)
 
     def test_every_experiment_of_a_paper_has_a_small_figure_in_the_gallery(self):
-        gallery = (SOURCE / "docs/gallery.md").read_text()
+        page = (SOURCE / "docs/gallery.md").read_text()
         for name in (name for name in NAMES if experiment(name).paper):
-            self.assertIn(f"(figures/gallery/{name}.svg)", gallery)
+            self.assertIn(f"(figures/gallery/{name}.svg)", page)
             self.assertLess((SOURCE / f"docs/figures/gallery/{name}.svg").stat().st_size, LARGEST_FIGURE, name)
 
 
