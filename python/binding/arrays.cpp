@@ -38,7 +38,7 @@ std::optional<DType> dtype_of(const nb::dlpack::dtype& type) {
   return std::nullopt;
 }
 
-/// Of a type in NumPy's notation, such as "<f8".
+/// Parses the notation of NumPy for types, such as "<f8".
 std::optional<DType> dtype_of(std::string_view type) {
   if (type == "<f8") return DType::f64;
   if (type == "<f4") return DType::f32;

@@ -10,7 +10,7 @@ from tilerail import _core
 
 
 def random_of(library):
-    """What makes a random matrix on the GPU with this library. Raises SkipTest without the library or a GPU."""
+    """A function that makes a random matrix on the GPU with this library. Raises SkipTest without library or GPU."""
     try:
         module = importlib.import_module(library)
     except ImportError as error:

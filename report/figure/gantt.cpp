@@ -63,7 +63,7 @@ size_t direction_of(const AnnotatedQueue& queue, const std::vector<std::string>&
   return is_host(queue.dst) ? copy_out : is_host(queue.src) ? copy_in : between;
 }
 
-/// The queue's name, without that of its device before it.
+/// The name of the queue, without the prefix that names its device.
 std::string label_of(const AnnotatedQueue& queue) {
   const std::string device = queue.device + " ";
   return queue.name.starts_with(device) ? queue.name.substr(device.size()) : queue.name;

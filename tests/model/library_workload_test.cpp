@@ -115,7 +115,7 @@ TEST(LibraryWorkload, DetoursAreAllowedWhileAnotherLinkTakesAsLong) {
   EXPECT_NEAR(w.shares[2], 2.0 / 12, 1e-12);
 }
 
-// The parts of edp are as 3^3 and 7^3: 27 and 343 of 370, those of perf as 3 and 7.
+// edp divides the work as 3^3 : 7^3 (27 and 343 of 370), perf as 3 : 7.
 TEST(LibraryWorkload, PartsAreDealtByTheMetric) {
   WorkloadProblem p = gemm(7, 3);
   p.watts = {Watts{300}, Watts{300}};

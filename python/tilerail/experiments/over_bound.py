@@ -19,7 +19,7 @@ SIZES = [8192, 16384, 24576, 32768]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
 TARGET, EXPLAINED_FROM = 1.15, 1.25
 LOSSES = {"start": "start", "end": "end", "pauses": "pauses", "unused": "GPUs left out", "slower": "slower",
-          "more": "more bytes", "busier": "longer", "avoided": "way left out", "beside": "beside latency"}
+          "more": "more bytes", "busier": "longer", "avoided": "link left out", "beside": "above latency"}
 
 
 def gpus_of(machine: tr.Machine) -> list[str]:
