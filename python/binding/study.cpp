@@ -3,6 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 
 #include "python/binding/convert.hpp"
@@ -49,15 +52,36 @@ class SweepPoints {
   study::UnchangedPlans plans_;
 };
 
+/// Runs `work` in a thread without the GIL and returns its rows. After Ctrl-C, asks it to
+/// stop and throws Python's error.
+template <class Work>
+Json until_interrupted(std::atomic<bool>& stop, const Work& work) {
+  constexpr std::chrono::milliseconds between_checks{100};
+  const nb::gil_scoped_release unlocked;
+  std::future<Json> rows = std::async(std::launch::async, work);
+  while (rows.wait_for(between_checks) != std::future_status::ready) {
+    const nb::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() == 0) continue;
+    stop = true;
+    {
+      const nb::gil_scoped_release again;
+      rows.wait();
+    }
+    throw nb::python_error();
+  }
+  return rows.get();
+}
+
 nb::object what_if(const Topology& machine, const Texts& texts,
                    const std::vector<std::string>& only, bool each, size_t threads) {
-  study::WhatIf what;
-  Json rows;
-  {
-    const nb::gil_scoped_release unlocked;
-    what = study::what_if(machine, job_of(texts), {each, only}, {threads});
-    rows = study::columns_of(what).json_rows(what.rows);
-  }
+  std::atomic<bool> stop{false};
+  study::Workers workers{threads};
+  workers.stop_asked = [&] { return stop.load(); };
+  const Json rows = until_interrupted(stop, [&] {
+    const study::WhatIf what =
+        study::what_if(machine, job_of(texts), {each, only}, workers);
+    return study::columns_of(what).json_rows(what.rows);
+  });
   return python_of(rows);
 }
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import warnings
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -77,6 +78,13 @@ class SweepTest(unittest.TestCase):
 
         with Silent(1) as executor, self.assertWarnsRegex(UserWarning, "cancelled"):
             pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
+
+    def test_a_what_if_can_be_interrupted(self):
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            tr.whatif(tr.gemm("16K"), "hgx-h200", "gemmex", tile=512)  # minutes of simulations
+        timer.join()
 
     def test_dask_gives_the_same_table(self):
         try:
