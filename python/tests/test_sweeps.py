@@ -79,6 +79,10 @@ class SweepTest(unittest.TestCase):
         with Silent(1) as executor, self.assertWarnsRegex(UserWarning, "cancelled"):
             pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
 
+    def test_the_class_of_an_executor_is_no_executor(self):
+        with self.assertRaisesRegex(tr.InputError, "executor"):
+            self.sweep(executor=ThreadPoolExecutor)
+
     def test_a_what_if_can_be_interrupted(self):
         timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()

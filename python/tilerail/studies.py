@@ -67,7 +67,7 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     cores. Each task has ``chunk`` points. If an executor breaks, the rest runs in threads, with a warning. Rows do not
     depend on the executor. A point without a result has a text in ``error``. Raises InputError before anything runs.
     """
-    if executor is not None and not callable(getattr(executor, "submit", None)):
+    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
         raise InputError("executor", shown(executor), expected="an executor of concurrent.futures")
     made = machines(machine)
     name = f"<{made.name}>"  # no file: its text goes to other processes
