@@ -7,34 +7,20 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/workloads.hpp"
+
 namespace tilerail::testing {
 namespace {
 
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+using test::workloads::gpu0, test::workloads::gpu1, test::workloads::host;
+
 constexpr std::array<size_t, 2> both{0, 1};
 
-/// From the host `to_first` to GPU 0 and 10 GB/s to GPU 1; 5 GB/s to the host; 20 GB/s
-/// between the GPUs. No latency, no slowdowns.
-LinkMap links(double to_first) {
-  const auto link = [](MemoryId src, MemoryId dst, double rate) {
-    return LinkMap::Link{{src, dst}, Seconds{0}, Rate{rate * 1e9}};
-  };
-  const std::array all{link(host, gpu0, to_first), link(host, gpu1, 10),
-                       link(gpu0, host, 5),        link(gpu1, host, 5),
-                       link(gpu0, gpu1, 20),       link(gpu1, gpu0, 20)};
-  return {3, all, {}};
-}
+LinkMap links(double to_first) { return test::workloads::two_gpus(to_first); }
 
-/// A GEMM with matrices of 1 GB each, all on the host.
+/// As the library predicts it.
 WorkloadProblem gemm(double exec0, double exec1) {
-  WorkloadProblem p;
-  p.operands = {{host, Bytes{1e9}, true, false},
-                {host, Bytes{1e9}, true, false},
-                {host, Bytes{1e9}, true, true}};
-  p.flops = Flops{1e12};
-  p.devices = {gpu0, gpu1};
-  p.exec_times = {Seconds{exec0}, Seconds{exec1}}, p.watts = {Watts{300}, Watts{200}};
-  p.tile_bytes = Bytes{32e6};
+  WorkloadProblem p = test::workloads::gemm(exec0, exec1);
   p.hop_rule = HopRule::bottleneck;
   p.library_factors = {1, 1};
   return p;

@@ -9,35 +9,12 @@
 #include <numeric>
 #include <random>
 
+#include "tests/support/workloads.hpp"
+
 namespace tilerail::testing {
 namespace {
 
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
-
-/// 10 GB/s from the host, 5 GB/s to the host, 20 GB/s between two GPUs, without latency
-/// and slowdowns.
-LinkMap two_gpus() {
-  std::vector<LinkMap::Link> links;
-  const auto add = [&](MemoryId src, MemoryId dst, double rate) {
-    links.push_back({{src, dst}, Seconds{0}, Rate{rate * 1e9}});
-  };
-  for (const MemoryId gpu : {gpu0, gpu1}) add(host, gpu, 10), add(gpu, host, 5);
-  add(gpu0, gpu1, 20), add(gpu1, gpu0, 20);
-  return {3, links, {}};
-}
-
-/// A GEMM with matrices of 1 GB each, all on the host.
-WorkloadProblem gemm(double exec0, double exec1) {
-  WorkloadProblem p;
-  p.operands = {{host, Bytes{1e9}, true, false},
-                {host, Bytes{1e9}, true, false},
-                {host, Bytes{1e9}, true, true}};
-  p.flops = Flops{1e12};
-  p.devices = {gpu0, gpu1};
-  p.exec_times = {Seconds{exec0}, Seconds{exec1}}, p.watts = {Watts{300}, Watts{200}};
-  p.tile_bytes = Bytes{32e6};
-  return p;
-}
+using namespace test::workloads;
 
 const Metric& metric(std::string_view name) {
   return *std::ranges::find(metrics, name, &Metric::name);
