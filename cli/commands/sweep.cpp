@@ -10,6 +10,8 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
 #include "model/base/error.hpp"
+#include "model/base/output_target.hpp"
+#include "study/sweep/journal.hpp"
 #include "study/sweep/sweep_figure.hpp"
 
 namespace tilerail::cli {
@@ -32,12 +34,23 @@ struct SweepOptions {
 };
 
 std::vector<study::SweepRow> run(const study::Sweep& sweep, const JobsOption& jobs,
-                                 const study::Machines& machines,
-                                 const StopRequest& stop) {
+                                 const study::Machines& machines, const StopRequest& stop,
+                                 study::SweepJournal* journal) {
   Progress progress{"sweeping"};
   study::Workers workers = jobs.workers(progress);
   workers.stop_asked = [&] { return stop.is_asked(); };
-  return study::run_sweep(sweep, machines, workers);
+  return study::run_sweep(sweep, machines, workers, journal);
+}
+
+/// The rows of an interrupted sweep are beside its table. Null: the table is no file.
+std::unique_ptr<study::SweepJournal> journal_of(const study::Sweep& sweep,
+                                                const study::Machines& machines,
+                                                const std::string& csv) {
+  if (csv.empty() || csv == "-") return nullptr;
+  const OutputTarget target = output_target(csv);
+  if (target.kind != OutputTarget::Kind::file) return nullptr;
+  return std::make_unique<study::SweepJournal>(sweep, machines,
+                                               target.place.string() + ".part");
 }
 
 /// The note about the placement of the first point.
@@ -52,10 +65,10 @@ int run_sweep(const SweepOptions& options) {
   if (!options.figure.empty()) study::require_figure(sweep);
   const study::Machines machines = study::check_sweep(sweep);
   const StopRequest stop;
-  const auto rows = run(sweep, options.study.jobs, machines, stop);
+  const auto journal = journal_of(sweep, machines, options.study.csv);
+  const auto rows = run(sweep, options.study.jobs, machines, stop, journal.get());
   const bool is_whole = rows.size() == sweep.points();
-  const bool any = std::ranges::any_of(
-      rows, [](const study::SweepRow& row) { return row.result.has_value(); });
+  const bool any = std::ranges::any_of(rows, &study::SweepRow::has_result);
   const std::string progress =
       fmt::format("after {} of {} points", rows.size(), sweep.points());
   if (rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
@@ -65,7 +78,10 @@ int run_sweep(const SweepOptions& options) {
   outputs.write(study::columns_of(sweep).json_rows(rows),
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "",
                 has_figure ? study::sweep_svg(sweep, rows) : "");
-  if (!is_whole) stop.end_program(progress + "; the outputs contain these");
+  if (!is_whole)
+    stop.end_program(progress + "; the outputs contain these" +
+                     (journal ? ", and the same command continues" : ""));
+  if (journal) journal->remove();
   if (!any)
     throw fault_of("", fmt::format("all {} points failed, the first with: {}",
                                    rows.size(), *rows.front().error));

@@ -31,8 +31,8 @@ using Holds = std::function<bool(Row)>;
 constexpr size_t most_groups = 24;
 constexpr double next_to_nothing = 1.05;  // times the best time with a larger value
 
-double makespan(Row row) { return row->result->makespan; }
-double kernels(Row row) { return row->result->kernels; }
+double makespan(Row row) { return row->number("makespan_s"); }
+double kernels(Row row) { return row->number("kernels"); }
 
 /// The effect of a larger figure of the machine: faster copies, faster kernels, or
 /// neither.
@@ -161,7 +161,7 @@ class SweepText {
                                                       at, rows.end(), {}, makespan));
       };
       const auto by_bound = [](Row row) {
-        return row->result->binding.kind == TimeUse::kernels;
+        return row->text("bound_by").starts_with(to_string(TimeUse::kernels));
       };
       const bool saturates =
           enough(rows[rows.size() - 2]);  // the last row has no larger value
@@ -183,7 +183,8 @@ class SweepText {
 
 std::string to_text(const study::Sweep& sweep, std::span<const study::SweepRow> rows) {
   Rows done, failed;
-  for (const study::SweepRow& row : rows) (row.result ? done : failed).push_back(&row);
+  for (const study::SweepRow& row : rows)
+    (row.has_result() ? done : failed).push_back(&row);
   const SweepText text{sweep};
   std::string failures = text.failures(failed, rows.size());
   if (done.empty()) return failures;

@@ -6,10 +6,24 @@
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "plan/json.hpp"
+#include "study/evaluation.hpp"
+#include "study/sweep/journal.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace tilerail::study {
 namespace {
+
+/// The simulated plan of a point. Sizes in bytes.
+struct SweepResult : Evaluation {
+  GemmProblem problem;
+  std::string place, machine, policy;
+  size_t gpus = 0;  // of the plan
+  double tflops = 0;
+  std::optional<PredictedInterval> interval;
+  std::vector<Summary::PathPart> critical_path;  // longest part first
+  double bytes_in = 0, bytes_out = 0, bytes_peer = 0;
+  std::optional<double> energy_j;
+};
 
 Columns<SweepResult> result_columns() {
   using R = SweepResult;
@@ -68,8 +82,9 @@ SweepRow run_point(const Sweep& sweep, const Machines& machines, UnchangedPlans&
   SweepRow row{point};
   try {
     const JobText text = sweep.job(point);
-    row.result = result_of(plan_job(machine_of(text, machines), text, {}, &plans),
-                           text.problem.place_or_default());
+    row.cells = result_columns().json(
+        result_of(plan_job(machine_of(text, machines), text, {}, &plans),
+                  text.problem.place_or_default()));
   } catch (const InputError& error) {
     row.error = error.what();
   }
@@ -87,20 +102,27 @@ Columns<SweepRow> columns_of(const Sweep& sweep) {
     const std::string name = sweep.axes[i].column();
     columns.add({name, value, name});
   }
-  columns.add({{result_columns(), &SweepRow::result},
-               {"version", [](const SweepRow&) { return program_version(); }},
+  for (const auto& result : result_columns().all) {
+    const auto value = [name = result.name](const SweepRow& row) {
+      return row.has_result() ? row.cells.at(name) : Json{};
+    };
+    columns.add({result.name, value, result.heading, result.text});
+  }
+  columns.add({{"version", [](const SweepRow&) { return program_version(); }},
                {"error", &SweepRow::error}});
   return columns;
 }
 
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
-                                const Workers& workers) {
+                                const Workers& workers, SweepJournal* journal) {
   std::vector<SweepRow> rows(sweep.points());
   UnchangedPlans plans{machines};
   in_parallel(workers, rows.size(), [&](size_t point) {
-    rows[point] = run_point(sweep, machines, plans, point);
+    const auto known = journal ? journal->find(point) : std::nullopt;
+    rows[point] = known ? *known : run_point(sweep, machines, plans, point);
+    if (journal && !known) journal->add(rows[point]);
   });
-  std::erase_if(rows, [](const SweepRow& row) { return !row.result && !row.error; });
+  std::erase_if(rows, [](auto& row) { return !row.has_result() && !row.error; });
   return rows;
 }
 

@@ -57,22 +57,15 @@ Machines check_sweep(const Sweep& sweep, Machines machines = {});
 /// The machine of a job of the sweep.
 Topology machine_of(const JobText& job, const Machines& machines);
 
-/// The simulated plan of a point. Sizes in bytes.
-struct SweepResult : Evaluation {
-  GemmProblem problem;
-  std::string place, machine, policy;
-  size_t gpus = 0;  // of the plan
-  double tflops = 0;
-  std::optional<PredictedInterval> interval;
-  std::vector<Summary::PathPart> critical_path;  // longest part first
-  double bytes_in = 0, bytes_out = 0, bytes_peer = 0;
-  std::optional<double> energy_j;
-};
-
+/// A planned and simulated point.
 struct SweepRow {
   size_t point = 0;
-  std::optional<SweepResult> result = {};
-  std::optional<std::string> error = {};  // without a result
+  Json cells = {};  // of the result, by the names of its columns; null if it failed
+  std::optional<std::string> error = {};
+
+  bool has_result() const { return !cells.is_null(); }
+  double number(const char* column) const { return cells.at(column); }
+  std::string text(const char* column) const { return cells.at(column); }
 };
 
 /// docs/formats.md#sweep. The columns after the first are the axes. Keeps a reference to
@@ -83,8 +76,11 @@ Columns<SweepRow> columns_of(const Sweep& sweep);
 SweepRow run_point(const Sweep& sweep, const Machines& machines, UnchangedPlans& plans,
                    size_t point);
 
-/// The same for all points. Returns a row for each completed point, ascending.
+class SweepJournal;
+
+/// The same for all points that are not in the journal, which gets their rows. Returns a
+/// row for each completed point, ascending.
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
-                                const Workers& workers);
+                                const Workers& workers, SweepJournal* journal = nullptr);
 
 }  // namespace tilerail::study

@@ -43,25 +43,22 @@ bool changes_problem(const Sweep& sweep) {
 }
 
 /// The properties that all results share.
-std::string title_of(std::span<const SweepResult* const> results) {
+std::string title_of(std::span<const SweepRow* const> rows) {
   std::vector<std::string> parts;
   const auto add = [&](const auto& text_of) {
-    const std::string text = text_of(*results.front());
-    if (std::ranges::all_of(results, [&](auto* each) { return text_of(*each) == text; }))
+    const std::string text = text_of(*rows.front());
+    if (std::ranges::all_of(rows, [&](auto* each) { return text_of(*each) == text; }))
       parts.push_back(text);
   };
-  add([](const SweepResult& result) {
-    const GemmProblem& problem = result.problem;
-    return fmt::format("{} {} x {} x {}", to_string(problem.routine), problem.m,
-                       problem.n, problem.k);
+  add([](const SweepRow& row) {
+    return fmt::format("{} {} x {} x {}", row.text("routine"), row.number("m"),
+                       row.number("n"), row.number("k"));
   });
-  add([](const SweepResult& result) {
-    return std::string{to_string(result.problem.dtype)};
-  });
-  add([](const SweepResult& result) { return result.place; });
-  add([](const SweepResult& result) { return result.policy; });
-  add([](const SweepResult& result) {
-    return "on " + result.machine.substr(0, result.machine.find('+'));
+  for (const char* column : {"dtype", "place", "plan_policy"})
+    add([&](const SweepRow& row) { return row.text(column); });
+  add([](const SweepRow& row) {
+    const std::string machine = row.text("machine");
+    return "on " + machine.substr(0, machine.find('+'));
   });
   return boost::join(parts, ", ");
 }
@@ -71,8 +68,8 @@ class Figure {
   Figure(const Sweep& sweep, std::span<const SweepRow> rows)
       : sweep_{sweep}, across_{across(sweep)} {
     for (const SweepRow& row : rows)
-      if (row.result) rows_.push_back(&row), results_.push_back(&*row.result);
-    chart_.title = title_of(results_);
+      if (row.has_result()) rows_.push_back(&row);
+    chart_.title = title_of(rows_);
     const bool has_axis = across_ < sweep.axes.size();
     if (has_axis) chart_.x_label = label_of(sweep.axes[across_]);
     if (!has_axis)
@@ -83,20 +80,20 @@ class Figure {
 
   std::string draw() && {
     const bool of_rates = changes_problem(sweep_);
-    const double longest =
-        (*std::ranges::max_element(results_, {}, &SweepResult::makespan))->makespan;
+    double longest = 0;
+    for (const SweepRow* row : rows_)
+      longest = std::max(longest, row->number("makespan_s"));
     const TimeUnit unit = time_unit(longest);
     chart_.y_label = of_rates ? "TFLOP/s" : fmt::format("makespan ({})", unit.name);
     for (const SweepRow* row : rows_) {
-      const SweepResult& result = *row->result;
       ChartLine& line = line_of(*row);
       const double x = x_of(*row);
-      const auto bound = result.over_bound();
-      line.points.push_back(
-          {x, of_rates ? result.tflops : result.makespan * unit.per_second});
-      if (bound)
-        line.bounds.push_back(
-            {x, of_rates ? result.tflops * *bound : result.bound * unit.per_second});
+      const double makespan = row->number("makespan_s") * unit.per_second;
+      const double bound = row->number("bound_s") * unit.per_second;
+      const double rate = row->number("tflops");
+      line.points.push_back({x, of_rates ? rate : makespan});
+      if (bound > 0)
+        line.bounds.push_back({x, of_rates ? rate * makespan / bound : bound});
     }
     for (ChartLine& line : chart_.lines)
       for (auto* points : {&line.points, &line.bounds})
@@ -130,7 +127,6 @@ class Figure {
   const Sweep& sweep_;
   size_t across_;
   std::vector<const SweepRow*> rows_;
-  std::vector<const SweepResult*> results_;
   LineChart chart_;
 };
 

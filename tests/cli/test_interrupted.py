@@ -45,6 +45,43 @@ class InterruptedTest(CommandTest):
 
 
 @needs_simulator
+class ContinuedSweep(InterruptedTest):
+    SWEEP = ["sweep", "--gemm", "1K", "--topology", "two-gpu", "--policy", "gemmex", "--vary", "tile=256..1024 +64"]
+
+    def interrupt(self, number):
+        """Sends a signal after some of the points."""
+        process = self.start_logging([*self.SWEEP, "--jobs", "1", "--csv", "all.csv"])
+        for _ in range(4):
+            self.read_up_to(process, "planned")
+        process.send_signal(number)
+        _, said = process.communicate(timeout=HANG)
+        self.assertEqual(process.returncode, -number)
+        return said
+
+    def test_the_same_command_continues(self):
+        self.succeed(*self.SWEEP, "--csv", "whole.csv", "--json", "whole.json")
+        for number in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(number.name):
+                said = self.interrupt(number)
+                if number == signal.SIGINT:
+                    self.assertIn("the outputs contain these, and the same command continues", said)
+                kept = len((self.folder / "all.csv.part").read_text().splitlines())
+                self.assertGreaterEqual(kept, 3)
+                process = self.start(["-v", *self.SWEEP, "--csv", "all.csv", "--json", "all.json"])
+                _, said = process.communicate(timeout=HANG)
+                self.assertIn(f"all.csv.part: {kept} rows of an earlier run", said)
+                self.assertEqual(said.count("planned"), 13 - kept)
+                for kind in ("csv", "json"):
+                    self.assertEqual((self.folder / f"all.{kind}").read_text(),
+                                     (self.folder / f"whole.{kind}").read_text())
+                self.assertFalse((self.folder / "all.csv.part").exists())
+
+    def test_a_damaged_file_of_rows_is_refused(self):
+        (self.folder / "all.csv.part").write_text("my notes\n")
+        self.assert_refused([*self.SWEEP, "--csv", "all.csv"], "all.csv.part:1: is no row of an interrupted sweep")
+
+
+@needs_simulator
 class Interrupted(InterruptedTest):
     def test_the_points_of_a_sweep_that_are_complete_are_written(self):
         process = self.start_logging([*ENDLESS_SWEEP, "--csv", "all.csv"])
@@ -53,7 +90,8 @@ class Interrupted(InterruptedTest):
         process.send_signal(signal.SIGINT)
         said, _ = self.last_words(process)
         self.assertEqual(process.returncode, -signal.SIGINT)
-        told = re.fullmatch(r"tilerail: interrupted after (\d+) of 3075 points; the outputs contain these", said)
+        told = re.fullmatch(r"tilerail: interrupted after (\d+) of 3075 points; the outputs contain these, and the same "
+                            "command continues", said)
         self.assertTrue(told, said)
         written = rows(self.folder / "all.csv")
         self.assertEqual(len(written), int(told[1]))

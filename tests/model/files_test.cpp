@@ -12,6 +12,8 @@
 #include <iterator>
 
 #include "model/base/error.hpp"
+#include "model/base/line_log.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {
@@ -233,6 +235,37 @@ TEST_F(Files, AMissingFileIsNamed) {
     EXPECT_EQ(std::string{error.what()},
               "'" + path("f") + "' cannot be read: No such file or directory");
   }
+}
+
+using Lines = std::vector<std::string>;
+
+TEST_F(Files, ALogKeepsCompleteLines) {
+  {
+    LineLog log{path("log")};
+    EXPECT_TRUE(log.lines().empty());
+    EXPECT_EQ(count(), 0u);  // a log without lines is no file
+    log.append("one");
+    log.append("");
+  }
+  std::ofstream{path("log"), std::ios::app} << "cut of";  // by the end of a program
+  {
+    LineLog log{path("log")};
+    EXPECT_EQ(log.lines(), (Lines{"one", ""}));
+    log.append("two");
+  }
+  EXPECT_EQ(read_file(path("log")), "one\n\ntwo\n");
+  LineLog{path("log")}.remove();
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(Files, ALogHasOneOwner) {
+  LineLog log{path("log")};
+  log.append("one");
+  expect_input_error([&] { LineLog{path("log")}; },
+                     {path("log"), "is in use by another program"});
+  expect_input_error([&] { LineLog{folder_.string()}; }, {"cannot be written"});
+  LineLog nowhere{path("no/log")};
+  expect_input_error([&] { nowhere.append("one"); }, {path("no/log"), "No such file"});
 }
 
 }  // namespace

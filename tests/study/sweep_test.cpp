@@ -137,7 +137,7 @@ TEST(Sweep, EveryPointHasARowEvenIfItFails) {
   ASSERT_EQ(rows.size(), 4u);
   for (size_t point = 0; point < rows.size(); ++point) {
     EXPECT_EQ(rows[point].point, point);
-    EXPECT_EQ(rows[point].result.has_value(), point < 2);
+    EXPECT_EQ(rows[point].has_result(), point < 2);
     EXPECT_EQ(rows[point].error.has_value(), point >= 2);
   }
 }
