@@ -63,8 +63,9 @@ def texts_of(values: Mapping[str, Value | None]) -> dict[str, str]:
 
 
 def list_of(values: Any) -> list:
-    """The elements of a list; a text or a number is a list of one."""
-    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+    """The elements of a list; a text or a number, also as an array without dimensions, is a list of one."""
+    single = isinstance(values, (str, bytes, Mapping)) or getattr(values, "shape", None) == ()
+    if isinstance(values, Iterable) and not single:
         return list(values)
     return [values]
 
