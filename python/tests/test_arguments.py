@@ -146,6 +146,8 @@ class NamedFaultTest(unittest.TestCase):
         self.refused(lambda: tr.whatif(problem, machine, only="nothing"), "only", "nothing")
         self.refused(lambda: tr.machine.new(gpus=4, kernels="h200", per_uplink=3), "per_uplink", "3")
         self.refused(lambda: tr.machine.import_(kernels="h200"), "file", None, "is missing")
+        for name in ("nvidia_smi", "nccl", "nvbandwidth", "p2p", "pcie"):
+            self.refused(lambda: tr.machine.import_(kernels="h200", **{name: ""}), name, "", "is empty")
         self.refused(lambda: tr.run(problem, machine, warmup=-1), "warmup", "-1")
         self.refused(lambda: tr.gemm([[1.0]], [[1.0]]), "gemm", None)
 
