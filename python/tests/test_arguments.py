@@ -148,6 +148,7 @@ class NamedFaultTest(unittest.TestCase):
         self.refused(lambda: tr.machine.import_(kernels="h200"), "file", None, "is missing")
         for name in ("nvidia_smi", "nccl", "nvbandwidth", "p2p", "pcie"):
             self.refused(lambda: tr.machine.import_(kernels="h200", **{name: ""}), name, "", "is empty")
+        self.refused(lambda: tr.simulate(problem, machine).save("x.svg"), "path", "x.svg", "has an unknown extension")
         self.refused(lambda: tr.run(problem, machine, warmup=-1), "warmup", "-1")
         self.refused(lambda: tr.gemm([[1.0]], [[1.0]]), "gemm", None)
 

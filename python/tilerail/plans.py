@@ -232,8 +232,11 @@ class Result:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the timeline: .csv (docs/formats.md#timeline), or .json for Perfetto. Raises InputError."""
-        name = path_of(path, "path")
-        _core.write_file(name, self._native.trace_json() if name.endswith(".json") else self._native.timeline_csv())
+        name, native = path_of(path, "path"), self._native
+        texts = {".csv": native.timeline_csv, ".json": native.trace_json}
+        if (text := texts.get(os.path.splitext(name)[1].lower())) is None:
+            raise InputError("path", name, "has an unknown extension", " or ".join(texts))
+        _core.write_file(name, text())
 
     @cached_property
     def _text(self) -> str:
