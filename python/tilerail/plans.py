@@ -8,6 +8,8 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from . import _core
 from .errors import InputError
 from .frames import arrow_of, frame_of, frame_of_rows
@@ -17,7 +19,6 @@ from .texts import (Value, count_of, flag_of, instance_of, list_of, mapping_of, 
                     text_of, texts_of, utf8)
 
 if TYPE_CHECKING:
-    import numpy
     import pandas
     import pyarrow
 
@@ -216,11 +217,15 @@ class Result:
         return self._native.timeline()
 
     def columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
-        """The timeline as NumPy arrays, a value for each operation; a column of names is (codes, names).
+        """The timeline as read-only NumPy arrays, a value for each operation; a column of names is (codes, names).
 
         ``arrow()`` has the same memory, and ``timeline`` for numbers.
         """
-        return dict(self._timeline[0])
+        def read_only(values):
+            return numpy.broadcast_to(values, values.shape)
+
+        return {name: (read_only(values[0]), list(values[1])) if isinstance(values, tuple) else read_only(values)
+                for name, values in self._timeline[0].items()}
 
     def arrow(self) -> pyarrow.Table:
         """The timeline as a table of Arrow. Raises ImportError without pyarrow."""
