@@ -152,6 +152,19 @@ class NamedFaultTest(unittest.TestCase):
         self.refused(lambda: tr.run(problem, machine, warmup=-1), "warmup", "-1")
         self.refused(lambda: tr.gemm([[1.0]], [[1.0]]), "gemm", None)
 
+    def test_unknown_arguments_and_fields_name_similar_ones(self):
+        problem, machine, array = tr.gemm(64), tr.machine("two-gpu"), numpy.ones((4, 4))
+        for call, subject, value, expected in (
+                (lambda: tr.gemm(64, dtyp="f32"), "argument", "dtyp", "dtype"),
+                (lambda: tr.gemm(array, array, thread=1), "argument", "thread", "threads"),
+                (lambda: tr.simulate(problem, machine, simulatr="sim"), "argument", "simulatr", "simulator"),
+                (lambda: tr.run(problem, machine, device=0), "argument", "device", "devices"),
+                (lambda: tr.plan(problem, machine, options={"routng": "eta"}), "options", "routng", "routing"),
+                (lambda: tr.plan(problem, machine, options={"tile": 32}), "options", "tile", "an argument of its own"),
+                (lambda: tr.simulate(problem, machine, order="eta"), "argument", "order", "options={'order': ...}")):
+            self.assertEqual(self.refused(call, subject, value).expected, expected)
+        self.refused(lambda: tr.plan(problem, machine, options={"gpus": 1}), "options", "gpus")
+
     def test_an_array_without_dimensions_is_a_number(self):
         self.assertEqual(tr.plan(tr.gemm(64), "two-gpu", effort="fast", devices=numpy.array(1)).processors, ["gpu1"])
 
