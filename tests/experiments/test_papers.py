@@ -46,7 +46,7 @@ class All(ExperimentTest):
     def test_results_of_this_version_are_kept_until_they_are_asked_for_again(self):
         self.succeed(*self.words)
         kept = self.folder / "thesis_fig_4_6/thesis_fig_4_6.csv"
-        kept.write_text(kept.read_text() + "\n")
+        kept.write_text(kept.read_text() + "# a remark\n")
         marked = kept.read_text()
         self.assertIn("thesis_fig_4_6: kept from an earlier run", self.succeed(*self.words))
         self.assertEqual(kept.read_text(), marked)
@@ -64,6 +64,17 @@ class All(ExperimentTest):
         self.assertNotIn("kept", self.succeed(*words))
         (self.folder / "thesis_fig_4_6/thesis_fig_4_6.svg").unlink()
         self.assertNotIn("kept", self.succeed(*words))
+
+    def test_files_that_were_cut_are_not_kept(self):
+        words = ("all", "--only", "thesis_fig_4_6")
+        self.succeed(*words)
+        for name in ("thesis_fig_4_6", "thesis_fig_4_6-verdicts"):
+            path = self.folder / f"thesis_fig_4_6/{name}.csv"
+            whole = path.read_text()
+            for text in (whole[:-1], whole[:-5], whole[:whole.rstrip().rindex("\n") + 1]):
+                path.write_text(text)
+                self.assertNotIn("kept", self.succeed(*words))
+                self.assertEqual(path.read_text(), whole)
 
     def test_the_gallery_of_the_documentation_has_the_results_of_the_program(self):
         self.succeed(*self.words)
