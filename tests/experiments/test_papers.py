@@ -2,11 +2,13 @@
 
 import unittest
 import unittest.mock
+from dataclasses import replace
 
 import pandas
 
 import tilerail as tr
 from support import SOURCE, ExperimentTest, svg_texts
+from tilerail.experiments import __main__ as command
 from tilerail.experiments.__main__ import NAMES, experiment
 from tilerail.experiments.harness import gallery
 from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, table
@@ -75,6 +77,17 @@ class All(ExperimentTest):
                 path.write_text(text)
                 self.assertNotIn("kept", self.succeed(*words))
                 self.assertEqual(path.read_text(), whole)
+
+    def test_failed_experiments_are_named_and_not_kept(self):
+        def failing(name):
+            return replace(experiment(name), study=lambda run: replace(experiment(name).study(run), code=1))
+
+        words = ("all", "--only", "thesis_fig_4_6,thesis_table_3_1")
+        with unittest.mock.patch.object(command, "experiment", failing):
+            code, _, error = self.run_command(*words, "-o", self.folder)
+        self.assertEqual((code, error), (1, "tilerail: error: failed experiments: thesis_fig_4_6, thesis_table_3_1\n"))
+        self.assertFalse((self.folder / "all.csv").exists())
+        self.assertNotIn("kept", self.succeed(*words))
 
     def test_the_gallery_of_the_documentation_has_the_results_of_the_program(self):
         self.succeed(*self.words)
