@@ -11,4 +11,5 @@ if ! python3 -m lizard --version >/dev/null 2>&1; then
     exit 0
   fi
 fi
-python3 -m lizard --languages cpp --CCN 15 --warnings_only api backends calibration check cli cost model plan report sched study
+python3 -m lizard --languages cpp --CCN 15 --warnings_only \
+  api backends calibration check cli cost model plan python/binding report sched study

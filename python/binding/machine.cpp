@@ -26,7 +26,10 @@ class Arguments {
   explicit Arguments(Texts texts) : texts_{std::move(texts)} {}
 
   Arguments& set(const char* name, auto& member) {
-    if (const auto text = texts_.extract(name)) member = text.mapped();
+    const auto text = texts_.extract(name);
+    if (text && text.mapped().empty())
+      throw InputError{name, "", "is empty", "a value, or no argument"};
+    if (text) member = text.mapped();
     return *this;
   }
   void end(const char* function) const {

@@ -21,6 +21,8 @@
 #include "report/summary/summary.hpp"
 #include "report/timeline/timeline_csv.hpp"
 #include "report/trace/trace.hpp"
+#include "sched/emulation/presets.hpp"
+#include "sched/policy/fields.hpp"
 #include "study/evaluation.hpp"
 #include "study/job_result.hpp"
 
@@ -178,6 +180,13 @@ void write_file(const std::string& path, const std::string& text) {
   StagedFile{path, text}.commit();
 }
 
+std::vector<std::string> policy_fields() {
+  std::vector<std::string> keys;
+  for (const PolicyField& field : fields_of(any_preset("tilerail")))
+    keys.push_back(field.key);
+  return keys;
+}
+
 nb::object compared(const JobResult& predicted, const JobResult& measured) {
   return python_of(Json::parse(to_json(compare(predicted.timeline, measured.timeline))));
 }
@@ -238,6 +247,7 @@ void add_plan(nb::module_& module) {
   module.def("compare", compared);
   module.def("read_timeline", read_timeline);
   module.def("write_file", write_file, Unlocked{});
+  module.def("policy_fields", policy_fields);
 }
 
 }  // namespace tilerail::python

@@ -10,13 +10,19 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import matplotlib
 import numpy
+import pandas
 
-import tilerail as tr
+matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402
+
+import tilerail as tr  # noqa: E402
 
 HUGE = 10**5000  # whose repr is an error
 WRONG = (None, True, -1, 0, 3.5, float("nan"), 2**70, HUGE, "", "text", "\udcff", "a\nb", b"bytes", [], [None], {},
-         {3: 4}, object(), numpy.zeros((2, 2), int), numpy.ma.zeros((4, 4)))
+         {3: 4}, object(), numpy.zeros((2, 2), int), numpy.ma.zeros((4, 4)), pandas.DataFrame({"a": [1]}))
 
 
 class EveryArgumentTest(unittest.TestCase):
@@ -102,11 +108,25 @@ class EveryArgumentTest(unittest.TestCase):
         self.check(tr.Gemm, a=a, b=b, c=c, alpha=1, beta=1)
         self.check(tr.Gemm(a, b, c).reset_operands, a=a, b=b, c=c, alpha=1, beta=1)
 
+    def test_of_figures(self):
+        ax = pyplot.figure().add_subplot()
+        self.addCleanup(pyplot.close, "all")
+        self.result.save("timeline.csv")
+        made = {"problem": self.problem, "machine": self.machine, "effort": "fast"}
+        self.check(tr.plot.read_timeline, path="timeline.csv")
+        self.check(tr.plot.gantt, timeline=self.result, ax=ax, span=1e-3, title="title")
+        self.check(tr.plot.compare, predicted=self.result, measured="timeline.csv", axes=(ax, ax))
+        self.check(tr.plot.sweep, table=tr.sweep(vary={"tile": [32, 64]}, **made), ax=ax)
+        self.check(tr.plot.tornado, table=tr.whatif(only=["link:gpu0->gpu1"], **made), ax=ax)
+        self.check(tr.plot.machine, machine=self.machine, ax=ax, use=self.result)
+        self.check(tr.plot.layout, machine=self.machine)
+
     def test_no_function_is_left_out(self):
         tested = inspect.getsource(type(self))
-        left_out = {"read_timeline", "summary_table", "compare_gantt", "gantt"}  # of files of timelines
-        functions = {name for name in tr.__all__ if inspect.isfunction(getattr(tr, name))} - left_out
-        self.assertEqual({name for name in functions if f"tr.{name}" not in tested}, set())
+        functions = {f"tr.{name}" for name in tr.__all__ if inspect.isfunction(getattr(tr, name))}
+        functions |= {f"tr.plot.{name}" for name, value in inspect.getmembers(tr.plot, inspect.isfunction)
+                      if value.__module__ == "tilerail.plot" and not name.startswith("_")}
+        self.assertEqual({name for name in functions if f"self.check({name}," not in tested}, {"tr.calibrate"})
 
 
 class NamedFaultTest(unittest.TestCase):
@@ -126,8 +146,27 @@ class NamedFaultTest(unittest.TestCase):
         self.refused(lambda: tr.whatif(problem, machine, only="nothing"), "only", "nothing")
         self.refused(lambda: tr.machine.new(gpus=4, kernels="h200", per_uplink=3), "per_uplink", "3")
         self.refused(lambda: tr.machine.import_(kernels="h200"), "file", None, "is missing")
+        for name in ("nvidia_smi", "nccl", "nvbandwidth", "p2p", "pcie"):
+            self.refused(lambda: tr.machine.import_(kernels="h200", **{name: ""}), name, "", "is empty")
+        self.refused(lambda: tr.simulate(problem, machine).save("x.svg"), "path", "x.svg", "has an unknown extension")
         self.refused(lambda: tr.run(problem, machine, warmup=-1), "warmup", "-1")
         self.refused(lambda: tr.gemm([[1.0]], [[1.0]]), "gemm", None)
+
+    def test_unknown_arguments_and_fields_name_similar_ones(self):
+        problem, machine, array = tr.gemm(64), tr.machine("two-gpu"), numpy.ones((4, 4))
+        for call, subject, value, expected in (
+                (lambda: tr.gemm(64, dtyp="f32"), "argument", "dtyp", "dtype"),
+                (lambda: tr.gemm(array, array, thread=1), "argument", "thread", "threads"),
+                (lambda: tr.simulate(problem, machine, simulatr="sim"), "argument", "simulatr", "simulator"),
+                (lambda: tr.run(problem, machine, device=0), "argument", "device", "devices"),
+                (lambda: tr.plan(problem, machine, options={"routng": "eta"}), "options", "routng", "routing"),
+                (lambda: tr.plan(problem, machine, options={"tile": 32}), "options", "tile", "an argument of its own"),
+                (lambda: tr.simulate(problem, machine, order="eta"), "argument", "order", "options={'order': ...}")):
+            self.assertEqual(self.refused(call, subject, value).expected, expected)
+        self.refused(lambda: tr.plan(problem, machine, options={"gpus": 1}), "options", "gpus")
+
+    def test_an_array_without_dimensions_is_a_number(self):
+        self.assertEqual(tr.plan(tr.gemm(64), "two-gpu", effort="fast", devices=numpy.array(1)).processors, ["gpu1"])
 
     def test_pools_that_are_shut_down_are_refused(self):
         pool = ThreadPoolExecutor(1)

@@ -107,6 +107,14 @@ class ResultTest(unittest.TestCase):
         for name in ("bytes", "flops", "start_s", "end_s"):
             self.assertTrue(numpy.shares_memory(self.result.timeline[name].to_numpy(), columns[name]), name)
 
+    def test_columns_are_read_only(self):
+        columns = self.result.columns()
+        columns["kind"][1].clear()
+        for array in (columns["start_s"], columns["kind"][0]):
+            with self.assertRaisesRegex(ValueError, "read-only"):
+                array[0] = 1
+        self.assertTrue(self.result.columns()["kind"][1])
+
     def test_arrow_has_the_same_memory(self):
         try:
             import pyarrow

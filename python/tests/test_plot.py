@@ -101,7 +101,17 @@ class Gantt(PlotTest):
         self.assertEqual(len(bars(tr.plot.gantt(many, axes()))), 2)
 
     def test_an_empty_timeline_has_no_bars(self):
-        self.assertEqual(len(bars(tr.plot.gantt(self.result.timeline.iloc[:0], axes()))), 0)
+        empty = self.result.timeline.iloc[:0]
+        for ax in (tr.plot.gantt(empty, axes()), *tr.plot.compare(empty, empty)):
+            self.assertEqual(len(bars(ax)), 0)
+
+    def test_timelines_without_columns_or_with_unknown_kinds_are_refused(self):
+        table = self.result.timeline
+        for other, quoted in ((table.drop(columns="queue"), "'queue' is missing"),
+                              (table.assign(kind="fft"), "'fft' is not a kind"),
+                              (table.assign(end_s="late"), "end_s: 'late' is not a number")):
+            with self.subTest(quoted), self.assertRaisesRegex(tr.InputError, quoted):
+                tr.plot.gantt(other, axes())
 
     def test_a_comparison_has_one_time_axis_and_one_plan(self):
         slow = self.result.timeline.assign(start_s=lambda table: table.start_s * 2, end_s=lambda table: table.end_s * 2)
@@ -142,11 +152,14 @@ class Tables(PlotTest):
     def test_tables_that_cannot_be_drawn_are_refused(self):
         table = self.swept(vary={"tile": [16, 32]})
         (self.folder / "other.csv").write_text("a,b\n1,2\n")
+        table.to_csv(self.folder / "sweep.csv")
+        url = (self.folder / "sweep.csv").as_uri()
         many = {"tile": range(4, 17), "transa": ["N", "T"], "transb": ["N", "T"], "dtype": ["f64", "f32"],
                 "order": ["fifo", "eta"]}
         for other, quoted in [(table.assign(makespan_s=None), "every point failed"), (table[:0], "has no rows"),
                               (self.folder / "other.csv", "'point' is missing"),
-                              (self.folder / "no.csv", "cannot be read"),
+                              (self.folder / "no.csv", "cannot be read"), (url, "No such file"),
+                              (table.assign(tflops="fast"), "tflops: 'fast' is not a number"),
                               (self.swept(vary=many), "would have 16 lines")]:
             with self.subTest(quoted), self.assertRaisesRegex(tr.InputError, quoted):
                 tr.plot.sweep(other, axes())

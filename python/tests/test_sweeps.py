@@ -26,23 +26,24 @@ def die(*_):
     os._exit(1)
 
 
-class KillingExecutor:
-    """Kills a process when its first task has ended."""
+def killed_once(mark, function, *arguments):
+    """The function, but the first process that calls this is killed. It leaves a file."""
+    if not os.path.exists(mark):
+        open(mark, "x").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(*arguments)
 
-    def __init__(self, executor, process):
-        self.executor, self.process = executor, process
-        self.futures, self.left = [], None  # tasks that had not ended by then
+
+class KillingExecutor:
+    """Its third task kills the process that runs it first."""
+
+    def __init__(self, executor, mark):
+        self.executor, self.mark, self.tasks = executor, mark, 0
 
     def submit(self, function, *arguments):
-        future = self.executor.submit(function, *arguments)
-        self.futures.append(future)
-        if len(self.futures) == 1:
-            future.add_done_callback(self.kill)
-        return future
-
-    def kill(self, _):
-        self.left = sum(not future.done() for future in self.futures)
-        os.kill(self.process, signal.SIGKILL)
+        self.tasks += 1
+        killed = (killed_once, self.mark) if self.tasks == 3 else ()
+        return self.executor.submit(*killed, function, *arguments)
 
 
 class SweepTest(unittest.TestCase):
@@ -95,11 +96,12 @@ class SweepTest(unittest.TestCase):
             from dask.distributed import Client, LocalCluster
         except ImportError:
             self.skipTest("dask.distributed is missing")
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        with (LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+              Client(cluster) as client, tempfile.TemporaryDirectory() as folder):
             pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor()), self.table)
-            killing = KillingExecutor(client.get_executor(), next(iter(client.run(os.getpid).values())))
+            killing = KillingExecutor(client.get_executor(), os.path.join(folder, "killed"))
             pandas.testing.assert_frame_equal(self.sweep(executor=killing, chunk=1), self.table)
-            self.assertGreater(killing.left, 0)
+            self.assertEqual(os.listdir(folder), ["killed"])
 
     def test_mpi_gives_the_same_table(self):
         if shutil.which("mpirun") is None or importlib.util.find_spec("mpi4py") is None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from .errors import InputError
 from .problems import Problem, gemm_problem
 from .products import Array, multiply
-from .texts import Value, shown
-
-_OF_SIZES = {"dtype", "transa", "transb", "place", "lda", "ldb", "ldc"}
-_OF_ARRAYS = {"threads", "stream"}
+from .texts import Value, check_names
 
 
 @overload
@@ -28,7 +24,6 @@ def gemm(m, n=None, k=None, **options):
     dtype, transa, transb, alpha, beta, place, lda, ldb, ldc. Arrays are described in ``tilerail.products.multiply``.
     Raises InputError.
     """
-    of_arrays = bool(getattr(m, "shape", ()))
-    for name in options.keys() & (_OF_SIZES if of_arrays else _OF_ARRAYS):
-        raise InputError(name, shown(options[name]), f"has no meaning with {'arrays' if of_arrays else 'sizes'}")
-    return (multiply if of_arrays else gemm_problem)(m, n, k, **options)
+    function, of = (multiply, "arrays") if getattr(m, "shape", ()) else (gemm_problem, "sizes")
+    check_names(options, function.__kwdefaults__, f"gemm with {of}")
+    return function(m, n, k, **options)

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from . import _core
 from .errors import InputError
 from .frames import arrow_of, frame_of, frame_of_rows
 from .machines import Machine, machine as machines
 from .problems import Problem
-from .texts import (Value, count_of, flag_of, instance_of, list_of, mapping_of, number_of, path_of, shown,
-                    text_of, texts_of, utf8)
+from .texts import (Value, check_names, count_of, flag_of, instance_of, list_of, mapping_of, near, number_of, path_of,
+                    shown, text_of, texts_of, utf8)
 
 if TYPE_CHECKING:
-    import numpy
     import pandas
     import pyarrow
 
 Devices = str | int | Sequence[str | int]
 
-_OWN_ARGUMENTS = frozenset(("gemm", "gemv", "dot", "axpy", "m", "n", "k", "dtype", "transa", "transb", "alpha", "beta",
-                            "place", "lda", "ldb", "ldc", "topology", "devices", "policy", "tile", "effort"))
+_OWN_ARGUMENTS = ("devices", "policy", "tile", "effort")
+
+
+@cache
+def _policy_fields() -> list[str]:
+    return [field for field in _core.policy_fields() if field not in _OWN_ARGUMENTS]
 
 
 def job_texts(problem: Problem, policy: str, effort: str | None, tile: Value | None, devices: Devices,
@@ -33,8 +38,9 @@ def job_texts(problem: Problem, policy: str, effort: str | None, tile: Value | N
     instance_of(problem, Problem, "problem", "the result of gemm(m, n, k) or another routine")
     fields = mapping_of({} if options is None else options, "options")
     for key in fields:
-        if utf8(instance_of(key, str, "options", "a field of policies"), "options") in _OWN_ARGUMENTS:
-            raise InputError("options", key, "is not a field of policies", "an argument of its own")
+        if utf8(instance_of(key, str, "options", "a field of policies"), "options") not in (known := _policy_fields()):
+            expected = "an argument of its own" if key in _OWN_ARGUMENTS else near(key, known)
+            raise InputError("options", key, "is not a field of policies", expected)
     numbers = ",".join(text_of(device, "devices") for device in list_of(devices))
     own = texts_of(dict(policy=policy, effort=effort, tile=tile, devices=numbers))
     return problem.texts | own | {key: text_of(value, key) for key, value in fields.items()}
@@ -216,11 +222,15 @@ class Result:
         return self._native.timeline()
 
     def columns(self) -> dict[str, numpy.ndarray | tuple[numpy.ndarray, list[str]]]:
-        """The timeline as NumPy arrays, a value for each operation; a column of names is (codes, names).
+        """The timeline as read-only NumPy arrays, a value for each operation; a column of names is (codes, names).
 
         ``arrow()`` has the same memory, and ``timeline`` for numbers.
         """
-        return dict(self._timeline[0])
+        def read_only(values):
+            return numpy.broadcast_to(values, values.shape)
+
+        return {name: (read_only(values[0]), list(values[1])) if isinstance(values, tuple) else read_only(values)
+                for name, values in self._timeline[0].items()}
 
     def arrow(self) -> pyarrow.Table:
         """The timeline as a table of Arrow. Raises ImportError without pyarrow."""
@@ -232,8 +242,11 @@ class Result:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the timeline: .csv (docs/formats.md#timeline), or .json for Perfetto. Raises InputError."""
-        name = path_of(path, "path")
-        _core.write_file(name, self._native.trace_json() if name.endswith(".json") else self._native.timeline_csv())
+        name, native = path_of(path, "path"), self._native
+        texts = {".csv": native.timeline_csv, ".json": native.trace_json}
+        if (text := texts.get(os.path.splitext(name)[1].lower())) is None:
+            raise InputError("path", name, "has an unknown extension", " or ".join(texts))
+        _core.write_file(name, text())
 
     @cached_property
     def _text(self) -> str:
@@ -290,7 +303,7 @@ def simulate(problem: Problem | Plan, machine: Machine | str | None = None, poli
     ``simulator``: "fluid", which threads can use simultaneously, or "sim" (SimGrid); their times are equal to 1e-9.
     Raises InputError, and HardwareError if this build has no SimGrid.
     """
-    made = _plan_for(problem, machine, policy, given)
+    made = _plan_for(problem, machine, policy, given, simulate)
     return Result(_core.simulate(made._native, text_of(simulator, "simulator")), made)
 
 
@@ -309,13 +322,17 @@ def run(problem: Problem | Plan, machine: Machine | str | None = None, policy: s
     place = text_of(backend, "backend")
     if place == "cuda":
         _core.load_gpu_part()
-    made = _plan_for(problem, machine, policy, given)
+    made = _plan_for(problem, machine, policy, given, run)
     return Result(_core.run(made._native, place, *counts, flag_of(check, "check"), seconds), made)
 
 
-def _plan_for(problem: Problem | Plan, machine: Machine | str | None, policy: str, given: dict) -> Plan:
+def _plan_for(problem: Problem | Plan, machine: Machine | str | None, policy: str, given: dict, by: Callable) -> Plan:
+    """``given``: the arguments of ``by`` that it does not have itself, by name."""
+    for name in given.keys() & _policy_fields():
+        raise InputError("argument", name, f"does not exist in {by.__name__}", f"options={{{name!r}: ...}}")
+    check_names(given, [*plan.__kwdefaults__, *by.__kwdefaults__], by.__name__)
     if isinstance(problem, Plan):
-        if machine is not None or policy != "tilerail" or given:
+        if machine is not None or text_of(policy, "policy") != "tilerail" or given:
             raise InputError("plan", None, "is given with a machine or a policy", "the plan alone")
         return problem
     if machine is None:

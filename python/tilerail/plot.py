@@ -1,13 +1,12 @@
 """Figures with matplotlib: timelines, sweeps, what-ifs and machines.
 
 Each function draws objects of the package or saved files on ``ax``, matplotlib's Axes (default: a new figure), and
-returns the Axes. Invalid files raise InputError.
+returns the Axes. Raises InputError for other arguments and invalid files.
 """
 
 from __future__ import annotations
 
 import math
-import numbers
 import os
 import re
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ import matplotlib
 import numpy
 import pandas
 from matplotlib import pyplot
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -24,13 +24,10 @@ from . import _core
 from .errors import InputError
 from .frames import frame_of
 from .machines import Machine, machine as machines
-from .texts import path_of
+from .plans import Result
+from .texts import instance_of, list_of, number_of, path_of, shown, text_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from .plans import Result
-
     Timeline = Result | pandas.DataFrame | str | os.PathLike
     Table = pandas.DataFrame | str | os.PathLike
 
@@ -46,6 +43,8 @@ MOST_PARTS = 25
 CHANGES = {math.inf: ("without limit", "#9ecae1", 0.74), 2.0: ("doubled", "#2171b5", 0.5),
            0.5: ("halved", "#e6550d", 0.5)}
 _PROBLEM_KEYS = {"gemm", "gemv", "dot", "axpy", "m", "n", "k", "dtype"}
+_HEAD = {"plan_hash", "problem", "hosts", "policy", "tile", "machine", "backend"}  # of timelines
+_NUMBERS = re.compile("_s$|^(tflops|flops|factor)$")  # columns of numbers
 _UNIT = re.compile(r"_((?:[kMGTP]i?)?B(?:/s)?|[mun]?s|k?W|x|[GTP]FLOP/s)$")
 _GROUPS = ["#4e79a7", "#b07aa1", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#9c755f", "#ff9da7"]
 _PIXELS = 1500  # across a Gantt chart; thinner bars are merged
@@ -58,11 +57,14 @@ def read_timeline(path: str | os.PathLike) -> pandas.DataFrame:
 
 
 def _timeline_of(timeline: Timeline) -> pandas.DataFrame:
-    if isinstance(timeline, pandas.DataFrame):
-        if lacking := {"plan_hash", "problem", "hosts"} - timeline.attrs.keys():
-            raise InputError("timeline", min(lacking), "is missing in attrs", "the timeline of a result, or its file")
-        return timeline
-    return timeline.timeline if hasattr(timeline, "timeline") else read_timeline(timeline)
+    if not isinstance(timeline, pandas.DataFrame):
+        return timeline.timeline if isinstance(timeline, Result) else read_timeline(timeline)
+    if lacking := _HEAD - timeline.attrs.keys():
+        raise InputError("timeline", min(lacking), "is missing in attrs", "the timeline of a result, or its file")
+    timeline = _checked(timeline, ("device", "queue", "kind", "src", "dst", "flops", "start_s", "end_s"), "timeline")
+    for kind in set(timeline.kind.astype(str)) - {*COLOURS, "copy", "join"}:
+        raise InputError("timeline", kind, "is not a kind of operation", "the timeline of a result, or its file")
+    return timeline
 
 
 def _table_of(table: Table, columns: tuple[str, ...]) -> pandas.DataFrame:
@@ -70,21 +72,27 @@ def _table_of(table: Table, columns: tuple[str, ...]) -> pandas.DataFrame:
     place = "table" if isinstance(table, pandas.DataFrame) else path_of(table, "table")
     if not isinstance(table, pandas.DataFrame):
         try:
-            table = pandas.read_csv(place)
+            with open(place, encoding="utf-8", newline="") as file:  # pandas would fetch URLs
+                table = pandas.read_csv(file)
         except (OSError, ValueError) as error:
             raise InputError("", None, f"cannot be read: {error}", place=place) from None
-    for column in columns:
-        if column not in table:
-            raise InputError("", column, "is missing", "a table with this column", place)
     if table.empty:
         raise InputError("", None, "has no rows", "at least one", place)
-    return table.assign(**{column: _numbers(table, column, place) for column in columns if column.endswith("_s")})
+    return _checked(table, columns, place)
+
+
+def _checked(table: pandas.DataFrame, columns: tuple[str, ...], place: str) -> pandas.DataFrame:
+    """A table with at least these columns, and with numbers in those of numbers."""
+    for column in columns:
+        if list(table.columns).count(column) != 1:
+            raise InputError("", column, "is missing or repeated", "a table with this column", place)
+    return table.assign(**{column: _numbers(table, column, place) for column in columns if _NUMBERS.search(column)})
 
 
 def _numbers(table: pandas.DataFrame, column: str, place: str) -> pandas.Series:
     values = pandas.to_numeric(table[column], errors="coerce")
-    for row in table.index[values.isna() & table[column].notna()][:1]:
-        raise InputError(f"row {row}: {column}", str(table[column][row]), "is not a number", place=place)
+    for row, cell in table[column][values.isna() & table[column].notna()].head(1).items():
+        raise InputError(f"row {row}: {column}", str(cell), "is not a number", place=place)
     return values
 
 
@@ -103,7 +111,9 @@ def _natural(name: str) -> tuple:
 
 
 def _axes(ax: Axes | None, width: float, height: float) -> Axes:
-    return ax if ax is not None else pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
+    if ax is None:
+        return pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
+    return instance_of(ax, Axes, "ax", "Axes of matplotlib")
 
 
 def _style(ax: Axes, grid: str) -> None:
@@ -154,8 +164,12 @@ def _merged(start: numpy.ndarray, end: numpy.ndarray, resolution: float) -> tupl
     return start[first], numpy.maximum.reduceat(end, first)
 
 
+def _makespan(frame: pandas.DataFrame) -> float:
+    return frame.end_s.max() if len(frame) else 0.0
+
+
 def _title_of(frame: pandas.DataFrame) -> str:
-    facts, makespan = frame.attrs, frame.end_s.max() if len(frame) else 0.0
+    facts, makespan = frame.attrs, _makespan(frame)
     flops = frame.flops[frame.kind != "axpby"].sum() or frame.flops.sum()
     scale, unit = _time_unit(makespan)
     rate = f", {flops / makespan / 1e12:.4g} TFLOP/s" if makespan and flops else ""
@@ -171,9 +185,11 @@ def gantt(timeline: Timeline, ax: Axes | None = None, *, span: float | None = No
     makespan). ``title``: instead of the problem and the run. Bars too thin for the figure are merged.
     """
     frame = _timeline_of(timeline)
-    rows = _rows_of(frame)
-    makespan = frame.end_s.max() if len(frame) else 0.0
-    span = span or makespan or 1e-6
+    rows, makespan = _rows_of(frame), _makespan(frame)
+    span = number_of((makespan or 1e-6) if span is None else span, "span")
+    if not 1e-12 <= span <= 1e12:
+        raise InputError("span", shown(span), "is out of range", "seconds from 1e-12 to 1e12")
+    title = text_of(f"{frame.attrs['problem']}\n{_title_of(frame)}" if title is None else title, "title")
     scale, unit = _time_unit(span)
     ax = _axes(ax, 11, 1.5 + 0.19 * max(4, len(rows)))
     resolution, used = span / _PIXELS, set()
@@ -195,7 +211,7 @@ def gantt(timeline: Timeline, ax: Axes | None = None, *, span: float | None = No
     _style(ax, "x")
     ax.set_yticks(range(len(rows)), [_plain(label) for _, label, _ in rows])
     ax.set(xlim=(0, span * scale * 1.005), ylim=(max(len(rows), 1) - 0.4, -0.6), xlabel=f"time ({unit})")
-    ax.set_title(_plain(title or f"{frame.attrs['problem']}\n{_title_of(frame)}"), loc="left", fontsize=10, pad=24)
+    ax.set_title(_plain(title), loc="left", fontsize=10, pad=24)
     handles = [Patch(color=colour, label=name) for name, colour in COLOURS.items() if name in used]
     if handles:
         _legend_above(ax, handles)
@@ -208,14 +224,17 @@ def compare(predicted: Timeline, measured: Timeline, axes: tuple[Axes, Axes] | N
     hashes = [frame.attrs["plan_hash"] for frame in frames]
     if hashes[0] != hashes[1]:
         raise InputError("measured", hashes[1], f"is another plan than {hashes[0]}", "timelines of one plan")
-    spans = [frame.end_s.max() for frame in frames]
+    spans = [_makespan(frame) for frame in frames]
     if axes is None:
         rows = sum(len(_rows_of(frame)) for frame in frames)
         axes = pyplot.figure(figsize=(11, 3 + 0.19 * rows), layout="constrained").subplots(2, 1)
+    axes = list_of(axes)
+    if len(axes) != 2 or not all(isinstance(ax, Axes) for ax in axes):
+        raise InputError("axes", shown(axes), expected="two Axes of matplotlib")
     error = f", {spans[0] / spans[1] - 1:+.1%}" if spans[1] > 0 else ""
     titles = [f"{frames[0].attrs['problem']}\n{_title_of(frames[0])}{error}", _title_of(frames[1])]
     for frame, ax, title in zip(frames, axes, titles):
-        gantt(frame, ax, span=max(spans), title=title)
+        gantt(frame, ax, span=max(spans) or None, title=title)
     return axes[0], axes[1]
 
 
@@ -276,14 +295,13 @@ def tornado(table: Table, ax: Axes | None = None) -> Axes:
     """
     table = _table_of(table, ("part", "now", "factor", "best_s", "base_s", "base_bound_s", "machine", "problem",
                               "policy"))
-    table = table.assign(factor=_numbers(table, "factor", "table"))
     first, done = table.iloc[0], table[table.best_s.notna()]
     effect = (done.best_s - done.base_s).abs().groupby(done.part).max().sort_values(ascending=False, kind="stable")
     parts = list(effect.index[:MOST_PARTS])
     scale, unit = _time_unit(first.base_s)
     ax = _axes(ax, 10, 1.9 + 0.34 * max(3, len(parts)))
     for factor, (_, colour, height) in CHANGES.items():
-        rows = done[(done.factor.astype(float) == factor) & done.part.isin(parts)]
+        rows = done[(done.factor == factor) & done.part.isin(parts)]
         ax.barh([parts.index(part) for part in rows.part], (rows.best_s - rows.base_s) * scale, height,
                 left=first.base_s * scale, color=colour)
     ax.axvline(first.base_s * scale, color=_TEXT, linewidth=1)
@@ -311,8 +329,9 @@ def _depths(kinds: Mapping[str, str], near: Mapping[str, set[str]]) -> dict[str,
     return {name: gpus if kind == "gpu" else depth.get(name, gpus + 1) for name, kind in kinds.items()}
 
 
-def layout(machine: Machine) -> dict[str, tuple[float, float]]:
+def layout(machine: Machine | str | os.PathLike) -> dict[str, tuple[float, float]]:
     """Position of each memory and switch: GPUs at distance 1, others above the middle of their lower neighbours."""
+    machine = machines(machine)
     links = machine.links
     kinds = dict(zip(machine.memories.name, machine.memories.kind))
     kinds |= {name: "switch" for name in dict.fromkeys([*links["from"], *links.to]) if name not in kinds}
@@ -342,13 +361,14 @@ def _use_of(use: Result | Mapping[str, float] | None, machine: Machine) -> dict[
     """Share by link, of the machine's links."""
     if use is None:
         return {}
-    table = use.links if hasattr(use, "links") else None
-    shares = dict(use) if table is None else dict(zip(table.name, table.utilisation.fillna(0)))
+    if isinstance(use, Result):
+        use = dict(zip(use.links.name, use.links.utilisation.fillna(0)))
+    shares = dict(instance_of(use, Mapping, "use", "a result, or shares by link"))
     for name, share in shares.items():
         if name not in set(machine.links.name):
-            raise InputError("use", str(name), f"is not a link of {machine.name}", "a result on this machine")
-        if not isinstance(share, numbers.Real) or not 0 <= share <= 1:
-            raise InputError(f"use: {name}", str(share), "is out of range", "a share from 0 to 1")
+            raise InputError("use", text_of(name, "use"), f"is not a link of {machine.name}", "one of its links")
+        if not 0 <= number_of(share, f"use: {name}") <= 1:
+            raise InputError(f"use: {name}", shown(share), "is out of range", "a share from 0 to 1")
     return shares
 
 
@@ -388,8 +408,8 @@ def machine(machine: Machine | str | os.PathLike, ax: Axes | None = None, *,
     made = machines(machine)
     where, memories, groups = layout(made), made.memories.set_index("name"), made.groups
     xs, ys = zip(*where.values())
-    ax = _axes(ax, max(6, 0.9 * (max(xs) - min(xs) + 2)), max(4, 0.9 * (max(ys) - min(ys)) + 2.5))
     shares = _use_of(use, made)
+    ax = _axes(ax, max(6, 0.9 * (max(xs) - min(xs) + 2)), max(4, 0.9 * (max(ys) - min(ys)) + 2.5))
     drawn = _draw_links(ax, made, where, shares)
     bound = groups.capacity_bytes_per_s.fillna(groups.both_busy_bytes_per_s)
     handles = []

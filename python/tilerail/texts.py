@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
@@ -63,8 +64,9 @@ def texts_of(values: Mapping[str, Value | None]) -> dict[str, str]:
 
 
 def list_of(values: Any) -> list:
-    """The elements of a list; a text or a number is a list of one."""
-    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+    """The elements of a list; a text or a number, also as an array without dimensions, is a list of one."""
+    single = isinstance(values, (str, bytes, Mapping)) or getattr(values, "shape", None) == ()
+    if isinstance(values, Iterable) and not single:
         return list(values)
     return [values]
 
@@ -105,6 +107,18 @@ def path_of(path: str | os.PathLike, subject: str) -> str:
     if "\0" in name:
         raise InputError(subject, name, expected="a name of a file")
     return name
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The known names that are similar to a wrong one, else all."""
+    return ", ".join(get_close_matches(name, known, cutoff=0.7) or known)
+
+
+def check_names(names: Iterable[str], known: Iterable[str], function: str) -> None:
+    """Checks the names of keyword arguments."""
+    for name in names:
+        if name not in known:
+            raise InputError("argument", utf8(name, "argument"), f"does not exist in {function}", near(name, known))
 
 
 def instance_of(value: Any, kind: type, subject: str, expected: str) -> Any:

@@ -1,5 +1,6 @@
 """The experiments on GPUs: from recorded results, with bad arguments, and with tiny cases on the host."""
 
+import os
 import unittest
 
 import pandas
@@ -90,6 +91,7 @@ class Cases(unittest.TestCase):
 
 
 class Host(ExperimentTest):
+    @unittest.skipUnless(os.environ.get("TILERAIL_HAS_SIM", "1") == "1", "this build has no SimGrid")
     def test_cases_are_measured_saved_and_give_the_same_tables_again(self):
         for name in ("h200_accuracy", "h200_models"):
             given = ("--gpus", 1) if name == "h200_models" else ()

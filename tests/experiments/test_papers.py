@@ -2,11 +2,13 @@
 
 import unittest
 import unittest.mock
+from dataclasses import replace
 
 import pandas
 
 import tilerail as tr
 from support import SOURCE, ExperimentTest, svg_texts
+from tilerail.experiments import __main__ as command
 from tilerail.experiments.__main__ import NAMES, experiment
 from tilerail.experiments.harness import gallery
 from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, table
@@ -46,7 +48,7 @@ class All(ExperimentTest):
     def test_results_of_this_version_are_kept_until_they_are_asked_for_again(self):
         self.succeed(*self.words)
         kept = self.folder / "thesis_fig_4_6/thesis_fig_4_6.csv"
-        kept.write_text(kept.read_text() + "\n")
+        kept.write_text(kept.read_text() + "# a remark\n")
         marked = kept.read_text()
         self.assertIn("thesis_fig_4_6: kept from an earlier run", self.succeed(*self.words))
         self.assertEqual(kept.read_text(), marked)
@@ -63,6 +65,28 @@ class All(ExperimentTest):
         (self.folder / "thesis_fig_4_6/thesis_fig_4_6.csv").write_bytes(b"\xff")
         self.assertNotIn("kept", self.succeed(*words))
         (self.folder / "thesis_fig_4_6/thesis_fig_4_6.svg").unlink()
+        self.assertNotIn("kept", self.succeed(*words))
+
+    def test_files_that_were_cut_are_not_kept(self):
+        words = ("all", "--only", "thesis_fig_4_6")
+        self.succeed(*words)
+        for name in ("thesis_fig_4_6", "thesis_fig_4_6-verdicts"):
+            path = self.folder / f"thesis_fig_4_6/{name}.csv"
+            whole = path.read_text()
+            for text in (whole[:-1], whole[:-5], whole[:whole.rstrip().rindex("\n") + 1]):
+                path.write_text(text)
+                self.assertNotIn("kept", self.succeed(*words))
+                self.assertEqual(path.read_text(), whole)
+
+    def test_failed_experiments_are_named_and_not_kept(self):
+        def failing(name):
+            return replace(experiment(name), study=lambda run: replace(experiment(name).study(run), code=1))
+
+        words = ("all", "--only", "thesis_fig_4_6,thesis_table_3_1")
+        with unittest.mock.patch.object(command, "experiment", failing):
+            code, _, error = self.run_command(*words, "-o", self.folder)
+        self.assertEqual((code, error), (1, "tilerail: error: failed experiments: thesis_fig_4_6, thesis_table_3_1\n"))
+        self.assertFalse((self.folder / "all.csv").exists())
         self.assertNotIn("kept", self.succeed(*words))
 
     def test_the_gallery_of_the_documentation_has_the_results_of_the_program(self):

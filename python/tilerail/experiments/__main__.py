@@ -89,12 +89,16 @@ def run_all(words: list[str]) -> int:
     options = parser.parse_args(words)
     if options.page and (not options.page.name or options.page.is_dir()):
         raise InputError("--page", str(options.page), "is a folder", "a file")
+    failed = []
     for name in options.only:
         folder, own = options.output / name, ["--quick"] * options.quick
         kept = not options.again and gallery.is_fresh(folder / f"{name}.csv", command_of([name, *own]))
         print(f"== {name}" + (": kept from an earlier run (--again repeats it)" if kept else ""), flush=True)
-        if not kept:
-            run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)])
+        if not kept and run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)]):
+            failed.append(name)
+    if failed:
+        print(f"tilerail: error: failed experiments: {', '.join(failed)}", file=sys.stderr)
+        return 1
     verdicts = gallery.page({name: experiment(name) for name in options.only}, options.output,
                             command_of(["all", *words]), options.quick, options.page)
     print(verdicts.to_string(index=False, max_colwidth=70))
@@ -103,8 +107,8 @@ def run_all(words: list[str]) -> int:
 
 
 def main(words: list[str]) -> int:
-    """Exit code: 0, whatever an experiment finds; 1 for wrong results of hardware; 2 for bad input; 3 for missing
-    hardware."""
+    """Exit code: 0, whatever an experiment finds; 1 for wrong results of hardware, and for `all` if an experiment
+    failed; 2 for bad input; 3 for missing hardware."""
     name, rest = words[0] if words else "--help", words[1:]
     try:
         if name in ("-h", "--help"):

@@ -29,8 +29,8 @@ def simulate_measured(run: Run, rows: pandas.DataFrame) -> pandas.DataFrame:
     chosen = rows.assign(by=COMMUNICATION, devices=rows.library.map(CHOICES) + " of " + rows.devices)
     modelled = run.simulate(rows.where(~selected, chosen)).assign(devices=rows.devices)
     fewer = selected & (modelled.used != rows.devices)
-    dealt = rows[fewer].assign(by=COMMUNICATION, options="shares=" + rows.library.map(SHARES))
-    return (pandas.concat([modelled[~fewer], run.simulate(dealt).set_axis(dealt.index)]).sort_index() if fewer.any()
+    split = rows[fewer].assign(by=COMMUNICATION, options="shares=" + rows.library.map(SHARES))
+    return (pandas.concat([modelled[~fewer], run.simulate(split).set_axis(split.index)]).sort_index() if fewer.any()
             else modelled)
 
 
@@ -87,5 +87,5 @@ def study(run: Run) -> Outcome:
 
 
 EXPERIMENT = Experiment("clx_ai_hetero", __doc__, study, "PARALiA", size=(9, 4.5),
-                        why="PARALiA deals sub-kernels, so that two GPUs may compute parts of one tile of C; ours are "
-                            "whole tiles, which fit shares less well")
+                        why="PARALiA distributes sub-kernels, so that two GPUs may compute parts of one tile of C; ours "
+                            "are whole tiles, which fit shares less well")

@@ -74,8 +74,7 @@ def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
 def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> list[str]:
     """NAME.csv (the rows), NAME-verdicts.csv (printed numbers and checks), NAME.png and NAME.svg."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = stamp(command) | outcome.remarks
-    head = "".join(f"# {key}: {value}\n" for key, value in about.items())
+    about = stamp(command) | outcome.remarks | {"exit code": str(outcome.code)}
     found = [{"kind": "printed", "name": each.value.name, "ours": each.ours, "fitted": each.fitted}
              for each in outcome.findings]
     found += [{"kind": "check", "ours": each.value} | asdict(each) for each in outcome.checks]
@@ -84,8 +83,9 @@ def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bo
     for name, rows in ((f"{of.name}-verdicts", pandas.DataFrame(found, columns=columns)), (of.name, outcome.rows)):
         if rows is None:
             continue
-        path = folder / f"{name}.csv"
-        path.write_text(head + rows.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+        path, text = folder / f"{name}.csv", rows.to_csv(index=False, lineterminator="\n")
+        head = "".join(f"# {key}: {value}\n" for key, value in (about | {"digest": digest(text)}).items())
+        path.write_text(head + text, encoding="utf-8")
         files.insert(0, str(path))
     return files
 
@@ -106,12 +106,19 @@ def stamp(command: str) -> dict[str, str]:
     return {"version": f"tilerail {tr.__version__}", "command": command, "inputs": inputs()}
 
 
+def digest(text: str) -> str:
+    """A hash of a CSV without its remarks, which a file that was cut does not have."""
+    rows = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+    return hashlib.sha256(rows.encode()).hexdigest()[:16]
+
+
 def is_fresh(path: Path, command: str) -> bool:
-    """Whether a table and its verdicts are of this command, and their figure is there."""
-    tables = (path, path.with_name(f"{path.stem}-verdicts.csv"))
+    """Whether a table and its verdicts are complete results of this command without an error, and have a figure."""
+    tables, about = (path, path.with_name(f"{path.stem}-verdicts.csv")), stamp(command) | {"exit code": "0"}
     try:
-        return path.with_suffix(".svg").is_file() and all(stamp(command).items() <= remarks(each).items()
-                                                          for each in tables)
+        return path.with_suffix(".svg").is_file() and all(
+            (about | {"digest": digest(each.read_text(encoding="utf-8"))}).items() <= remarks(each).items()
+            for each in tables)
     except (OSError, UnicodeDecodeError):
         return False
 
