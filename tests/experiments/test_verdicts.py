@@ -1,5 +1,7 @@
 """Printed numbers and ours: bands, verdicts on claims, and what counts as fitted."""
 
+import math
+import re
 import tomllib
 import unittest
 
@@ -12,6 +14,8 @@ from tilerail.experiments.harness import verdicts
 from tilerail.experiments.harness.data import LIBRARIES, REFERENCE, cocopelia
 from tilerail.experiments.harness.verdicts import Check, Finding, Printed, verdict_of
 from tilerail.experiments.karolina_gemmex import measured_rows, real_tile
+
+ORDER = re.compile(r"\b(faster|slower|better|smaller|higher|fastest|slowest|more efficient|most)\b")
 
 
 def printed(low, high=None, unit="x", tolerance="0", reason="", name="f"):
@@ -62,7 +66,25 @@ class Bands(ExperimentTest):
         self.assertEqual(len(names), len(set(names)))
         for value in values:
             self.assertIn(value.paper, ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex"))
-            self.assertRegex(value.where, "^(CoCoPeLia|thesis) ")
+            self.assertRegex(value.where, "^(from )?(CoCoPeLia|thesis) ")
+
+    def test_a_claim_of_an_order_is_judged_by_ratios_whose_bands_exclude_no_effect(self):
+        found = [value for value in verdicts.published() if ORDER.search(value.claim) and not value.reason]
+        self.assertGreater(len(found), 100)
+        for value in found:
+            self.assertIn(value.unit, ("x", "gain", "%"), value.claim)
+            low, high = value.band
+            self.assertFalse(low <= verdicts.NO_EFFECT.get(value.unit, math.nan) <= high, value)
+
+    def test_a_ratio_is_the_quotient_of_the_printed_numbers_in_its_place(self):
+        found = [value for value in verdicts.published() if value.where.startswith("from ")]
+        self.assertGreater(len(found), 50)
+        for value in found:
+            pairs = re.findall(verdicts.QUOTIENT, value.where)
+            parts = [float(a) / float(b) - (value.unit == "gain") for a, b in pairs]
+            self.assertIn(len(parts), (1, 2), value.where)
+            self.assertAlmostEqual(parts[0], value.low, delta=0.0006)
+            self.assertAlmostEqual(parts[-1], value.high, delta=0.0006)
 
 
 class Verdicts(unittest.TestCase):

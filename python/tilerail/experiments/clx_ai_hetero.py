@@ -43,10 +43,10 @@ def gains(rows: pandas.DataFrame) -> pandas.DataFrame:
 
 def compare(of: Variants) -> Compared:
     compared = Compared("clx_ai_hetero", "thesis table 3.5", "clx_ai_hetero")
-    table_rows(compared, of, OTHERS, LIBRARIES)
+    table_rows(compared, of, LIBRARIES)
     rates = of.rows.flops / of.rows.simulated_s / 1e9
     equal = of.rows.library.isin((*OTHERS, COMMUNICATION))
-    compared.add("largest rate of BLASX, XKBLAS and comm_opt", rates[equal].max(), of.rows[equal])
+    compared.add("largest rate of BLASX, XKBLAS and comm_opt, upper limit", rates[equal].max(), of.rows[equal])
     compared.add("select(EDP), largest rate", rates[of.rows.library == "PARALiA-select-EDP"].max(),
                  of.of("PARALiA-select-EDP"))
     return compared

@@ -5,6 +5,7 @@ efficiencies as in table 3.4, factors as in 3.3.3, and measured rows of cuBLASXt
 """
 
 import argparse
+from itertools import permutations
 
 import pandas
 
@@ -15,6 +16,7 @@ from .harness.paralia import NAMES, Variants, table_rows
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
 LIBRARIES = (*OTHERS, *NAMES, "tilerail")
 DRAWN = (*OTHERS, "PARALiA-comm_opt", "PARALiA-select-EDP", "tilerail")
+SELECTION = ("PARALiA-select-EDP", "PARALiA-comm_opt")
 PEAK = 8 * 7e12  # FLOP/s (thesis 3.3.1)
 TARGET, ORDER_TARGET = 0.20, 0.85  # median |error| of a library; share of library pairs in the measured order
 PROBLEM = ["m", "n", "k", "place"]
@@ -31,7 +33,7 @@ def order_check(rows: pandas.DataFrame) -> Check:
 
 def compare(of: Variants) -> Compared:
     compared = Compared("clx_ai_paralia", "thesis table 3.4", "clx_ai_libraries")
-    table_rows(compared, of, OTHERS, LIBRARIES)
+    table_rows(compared, of, LIBRARIES)
     rows, seconds = of.rows, of.table("simulated_s")
     best = seconds[["BLASX", "XKBLAS"]]
     factors = [of.factor("PARALiA-comm_opt", other, "simulated_s") for other in best]
@@ -39,15 +41,13 @@ def compare(of: Variants) -> Compared:
     host = of.part(rows.place == "h:h:h")
     compared.add("XKBLAS over comm_opt, h:h:h", host.factor("XKBLAS", "PARALiA-comm_opt", "simulated_s"),
                  host.of("XKBLAS", "PARALiA-comm_opt"))
-
-    def add_gain(name: str, part: Variants) -> None:
-        ratio = part.ratio("PARALiA-select-EDP", "PARALiA-comm_opt", "joules")
-        compared.add(f"select(EDP) over comm_opt, efficiency, {name}", ratio, part.metric("PARALiA-select-EDP"))
-
+    selected = of.of(*SELECTION).assign(metric="efficiency")
+    gain = {shape: of.part(rows["shape"] == shape).ratio(*SELECTION, "joules") for shape in SHAPES}
+    gain |= {name: part.ratio(*SELECTION, "joules") for name, part in of.parts().items()}
     for shape in SHAPES:
-        part = of.part(rows["shape"] == shape)
-        add_gain(shape, part)
-    add_gain("small", of.parts()["small"])
+        compared.add(f"select(EDP) over comm_opt, mean efficiency, {shape}", gain[shape], selected)
+    for one, other in permutations(gain, 2):
+        compared.add(f"gain by EDP, {one} over {other}", gain[one] / gain[other], selected)
     on_gpus = of.part(~rows.place.str.contains("h")).of("BLASX", "XKBLAS")
     compared.add("BLASX and XKBLAS, share of the peak", (on_gpus.flops / on_gpus.simulated_s).mean() / PEAK, on_gpus)
     return compared

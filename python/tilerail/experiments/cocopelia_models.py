@@ -48,17 +48,27 @@ def compare(errors, library) -> tuple[Compared, dict]:
     """Printed are the ranges of medians over routines and testbeds (ours: the median farthest from the range), and
     gains."""
     compared, tables = Compared("cocopelia_models", "cocopelia_measured"), {}
+
+    def add_farthest(name: str, values, rows) -> None:
+        middle = sum(compared.values[name].band) / 2
+        compared.add(name, values[(values - middle).abs().idxmax()], rows)
+
+    medians = errors.groupby(["kind", "model", "testbed", "blas"]).error.apply(lambda errors: quantile(errors, 0.5))
     for (kind, model), of in errors.groupby(["kind", "model"]):
-        name = f"{kind}, {model}, median error"
-        medians = of.groupby(["testbed", "blas"]).error.apply(lambda errors: quantile(errors, 0.5))
-        compared.add(name, medians[(medians - sum(compared.values[name].band) / 2).abs().idxmax()], of)
+        add_farthest(f"{kind}, {model}, median error", medians[kind, model], of)
+    ratios = (medians["cuBLASXt", "BTS"] / medians["cuBLASXt", "CSO"]).abs()
+    add_farthest("cuBLASXt, BTS over CSO, median error", ratios, errors[errors.kind == "cuBLASXt"])
     for static in STATIC_TILES:
-        groups = gains(library, static).groupby(["blas", "choice"], sort=False)
-        tables[f"gain over T = {static}"] = groups.gain.agg(["count", "min", "median", "max"]).reset_index()
+        groups = gains(library, static).groupby(["blas", "choice"], sort=False).gain
+        tables[f"gain over T = {static}"] = groups.agg(["count", "min", "median", "max"]).reset_index()
+        median = groups.agg(lambda gains: quantile(gains, 0.5)).sort_index()
         for (blas, choice), of in groups:
             rows = library[library.blas == blas]
-            compared.add(f"{blas}, {choice} over {static}, median", quantile(of.gain, 0.5), rows)
-            compared.add(f"{blas}, {choice} over {static}, largest", of.gain.max(), rows)
+            compared.add(f"{blas}, {choice} over {static}, median", median[blas, choice], rows)
+            compared.add(f"{blas}, {choice} over {static}, largest", of.max(), rows)
+            for other, gain in median[blas].items():
+                compared.add(f"{blas}, {choice} over {other}, medians of the gain over {static}",
+                             (1 + median[blas, choice]) / (1 + gain) - 1, rows)
     return compared, tables
 
 

@@ -36,23 +36,25 @@ def study(run: Run) -> Outcome:
     rows = with_libraries(squares(SIZES[:1] if run.quick else SIZES, PLACES, KAROLINA), LIBRARIES)
     counts = pandas.DataFrame(GPUS.items(), columns=["gpus", "devices"])
     rows = run.simulate(with_karolina_tiles(rows.merge(counts, how="cross")))
-    compared, problem = Compared("thesis_fig_4_11", "karolina_dgemm"), ["library", "place", "m"]
-    for (library, place, size), of in rows.groupby(problem):
-        seconds = of.set_index("gpus").simulated_s
-        for count in list(GPUS)[1:]:
-            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", seconds[1] / seconds[count],
-                         of[of.gpus.isin([1, count])])
-    alone = rows[rows.gpus == 1]
-    for (place, size), of in alone.groupby(["place", "m"]):
-        seconds = of.set_index("library").simulated_s
-        compared.add(f"{OURS} over XKBLAS, {size} {place}, 1 GPU", seconds["XKBLAS"] / seconds[OURS],
-                     of[of.library.isin([OURS, "XKBLAS"])])
+    compared = Compared("thesis_fig_4_11", "karolina_dgemm")
+    speed_ups = rows.pivot(index=["library", "place", "m"], columns="gpus", values="simulated_s")
+    speed_ups = 1 / speed_ups.div(speed_ups[1], axis=0)
+    for (library, place, size), line in speed_ups.iterrows():
+        of = rows[(rows.place == place) & (rows.m == size) & (rows.library == library)]
+        for count, speed_up in line.items():
+            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", speed_up, of[of.gpus.isin([1, count])])
+    for (place, size), of in rows.groupby(["place", "m"]):
+        alone = of[of.gpus == 1].set_index("library").simulated_s
+        for other in LIBRARIES[1:]:
+            both, name = of[of.library.isin([OURS, other])], f"{OURS} over {other}, {size} {place}"
+            compared.add(f"{name}, 1 GPU", alone[other] / alone[OURS], both[both.gpus == 1])
+            ratio = speed_ups.loc[(OURS, place, size), 8] / speed_ups.loc[(other, place, size), 8]
+            compared.add(f"{name}, speed-up by 8 GPUs", ratio, both[both.gpus.isin([1, 8])])
     measured = measured_rows()
     measured = measured[(measured.m == measured.n) & (measured.n == measured.k)].astype({"gpus": int})
-    seconds = rows.pivot(index=problem, columns="gpus", values="simulated_s")
-    speed_ups = (1 / seconds.div(seconds[1], axis=0)).round(2)
     return Outcome(rows, compared.findings, near_best(rows, ["place", "m", "gpus"]),
-                   {"speed-ups over one GPU": speed_ups.reset_index()}, lambda figure: draw(figure, rows, measured))
+                   {"speed-ups over one GPU": speed_ups.round(2).reset_index()},
+                   lambda figure: draw(figure, rows, measured))
 
 
 EXPERIMENT = Experiment("thesis_fig_4_11", __doc__, study, "PARALiA-GEMMex", size=(10, 6),

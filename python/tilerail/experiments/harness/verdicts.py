@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from .data import LIBRARIES, REFERENCE, numbers, table
 
 NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
+QUOTIENT = r"(?:,| to) ([\d.]+) / ([\d.]+)"  # of two printed numbers, in the place of a ratio
 COLUMNS = ("paper", "claim", "name", "where", "low", "high", "unit", "tolerance", "experiment", "reason")
 
 
@@ -197,8 +199,8 @@ def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: i
             if not far.within:
                 ours += f"; farthest: {far.value.name}: {far.value.text(far.ours)} for {far.value.printed}"
         fitted = sum(each.fitted for each in found)
-        where, reason = (dict.fromkeys(cells) for cells in ((value.where for value in values),
-                                                            (value.reason for value in values if value.reason)))
+        where = dict.fromkeys(re.sub(QUOTIENT, "", value.where) for value in values)
+        reason = dict.fromkeys(value.reason for value in values if value.reason)
         lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(values, found),
                       f"{fitted} of {len(found)}" if fitted else "-", "; ".join(reason)))
     return pandas.DataFrame(lines, columns="paper claim where printed ours verdict fitted reason".split())
