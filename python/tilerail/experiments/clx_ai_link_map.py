@@ -16,9 +16,9 @@ from .harness import Check, CLX_AI, Compared, Experiment, link, numbers, Outcome
 SIZE, TILE = 16384, 2048
 TILE_BYTES = 8 * TILE**2
 PLACES = ("h:h:h", "0:1:2")
-POLICIES = {"BLASX": ("blasx", {}), "XKBLAS": ("xkblas", {}), "PARALiA": ("paralia", {}),
-            "PARALiA, no hops": ("paralia", {"routing": "link-map(rule=bottleneck,max-hops=0)"}),
-            "PARALiA-GEMMex": ("gemmex", {}), "tilerail": ("tilerail", {"effort": "fixed"})}
+POLICIES = {"BLASX": {"policy": "blasx"}, "XKBLAS": {"policy": "xkblas"}, "PARALiA": {"policy": "paralia"},
+            "PARALiA, no hops": {"policy": "paralia", "options": {"routing": "link-map(rule=bottleneck,max-hops=0)"}},
+            "PARALiA-GEMMex": {"policy": "gemmex"}, "tilerail": {"policy": "tilerail", "effort": "fixed"}}
 TRACED = {"blasx": "BLASX", "xkblas": "XKBLAS", "paralia": "PARALiA"}
 SAME = 0.01  # relative difference of equal bandwidths
 COUNT_TARGET, LINKS_TARGET = 0.10, 0.80
@@ -36,19 +36,17 @@ def link_map() -> pandas.DataFrame:
 def pieces(timeline: pandas.DataFrame) -> list[dict]:
     """Copies between memories. The two copies over a host's buffer, planned one directly after the other, count as one
     between GPUs."""
-    rows, found, taken = timeline.astype({"src": str, "dst": str, "label": str}).to_dict("records"), [], set()
-    for at, row in enumerate(rows):
-        if row["kind"] != "copy" or at in taken or row["src"] == row["dst"]:
-            continue
-        last, onward = at, rows[at + 1] if at + 1 < len(rows) else None
-        if (row["dst"] == "host" and onward and onward["kind"] == "copy" and onward["src"] == "host"
-                and onward["label"] == row["label"]):
-            last = at + 1
-            taken.add(last)
-        matrix, line, column = _PART.fullmatch(row["label"]).groups()
-        found.append({"tile": (matrix, int(line) // TILE, int(column) // TILE), "bytes": row["bytes"], "pieces": 1,
-                      "pairs": [(row["src"], rows[last]["dst"])], "start": row["start_s"], "end": rows[last]["end_s"],
-                      "first": at, "last": last})
+    rows, found = timeline.astype({"src": str, "dst": str, "label": str}), []
+    after = rows.shift(-1)
+    onward = (rows.dst == "host") & (after.kind == "copy") & (after.src == "host") & (after.label == rows.label)
+    onward &= rows.kind == "copy"
+    last = rows.where(~onward, after)
+    starts = (rows.kind == "copy") & (rows.src != rows.dst) & ~onward.shift(fill_value=False)
+    for at, row in rows[starts].iterrows():
+        matrix, line, column = _PART.fullmatch(row.label).groups()
+        found.append({"tile": (matrix, int(line) // TILE, int(column) // TILE), "bytes": row.bytes, "pieces": 1,
+                      "pairs": [(row.src, last.dst[at])], "start": row.start_s, "end": last.end_s[at],
+                      "first": at, "last": at + onward[at]})
     return found
 
 
@@ -87,20 +85,15 @@ def simulated(case: tuple[str, str]) -> pandas.DataFrame:
     """The transfers of a library by link and matrix. The traces of BLASX call the home of a tile "host", and so do its
     rows here."""
     library, place = case
-    policy, options = POLICIES[library]
-    options = dict(options)
-    result = tr.simulate(tr.gemm(SIZE, place=place), CLX_AI, policy, tile=TILE, effort=options.pop("effort", None),
-                         options=options)
-    homes = {matrix: f"gpu{home}" for matrix, home in zip("ABC", place.split(":")) if home != "h"}
-    found = transfers(result.timeline)
-    rows = [(src, dst, each["tile"][0], (each["end"] - each["start"]) / len(each["pairs"]))
-            for each in found for src, dst in each["pairs"]]
-    rows = pandas.DataFrame(rows, columns=["src", "dst", "matrix", "busy_s"])
+    result = tr.simulate(tr.gemm(SIZE, place=place), CLX_AI, tile=TILE, **POLICIES[library])
+    rows = pandas.DataFrame([(src, dst, each["tile"][0], (each["end"] - each["start"]) / len(each["pairs"]))
+                             for each in transfers(result.timeline) for src, dst in each["pairs"]],
+                            columns=["src", "dst", "matrix", "busy_s"])
     if library == "BLASX":
+        homes = {matrix: f"gpu{home}" for matrix, home in zip("ABC", place.split(":"))}
         rows["src"] = rows.src.mask(rows.src == rows.matrix.map(homes), "host")
-    rows = rows.groupby(["src", "dst", "matrix"]).busy_s.agg(["size", "sum"]).reset_index()
-    return rows.rename(columns={"size": "transfers", "sum": "busy_s"}).assign(
-        library=library, place=place, run_s=result.makespan, measured=False)
+    rows = rows.groupby(["src", "dst", "matrix"]).busy_s.agg(transfers="size", busy_s="sum").reset_index()
+    return rows.assign(library=library, place=place, run_s=result.makespan, measured=False)
 
 
 def traced() -> pandas.DataFrame:
