@@ -61,9 +61,7 @@ def draw(figure, rows):
 def study(run: Run) -> Outcome:
     rows = cocopelia("cuBLASXt")
     rows = rows[rows.tile >= LEAST_TILE]
-    problems = run.sample([of for _, of in rows.groupby(PROBLEM, sort=False)], 8)
-    rows = rows.loc[[row for of in problems for row in run.sample(of, 4).index]]
-    rows = run.simulate(rows)
+    rows = run.simulate(run.sample_problems(rows, PROBLEM, 8, 4))
     rows["group"] = "cuBLASXt, testbed " + rows.testbed + " " + rows.blas
     checks = error_checks(rows, dict.fromkeys(rows.group, TARGET), "group")
     checks += [Check(f"testbed {testbed} {blas}, loss by the simulator's tile", of.median(), LOSS_TARGET)

@@ -7,7 +7,7 @@ the times for T = 2048 and T = 4096.
 
 import pandas
 
-from .harness import cocopelia, Compared, error_checks, error_table, Experiment, Outcome, quantile, Run
+from .harness import cocopelia, Compared, draw_violins, error_checks, error_table, Experiment, Outcome, quantile, Run
 from .harness.models import predictions
 
 SHOWN = {"CoCoPeLia": ("CSO", "DR"), "cuBLASXt": ("CSO", "BTS"), "daxpy": ("CSO", "BTS")}  # figures 5 and 4
@@ -73,14 +73,9 @@ def compare(errors, library) -> tuple[Compared, dict]:
 
 
 def draw(figure, errors):
-    groups = list(errors.groupby(["kind", "blas"], sort=False))
-    for axes, ((kind, blas), of) in zip(figure.subplots(1, len(groups), sharey=True, squeeze=False)[0], groups):
-        parts = {f"{model}\n{testbed}": part for (model, testbed), part in of.groupby(["model", "testbed"])}
-        axes.violinplot([100 * part.error.clip(-1, 1) for part in parts.values()], showmedians=True, points=30)
-        axes.axhline(0, color="#adb5bd", linewidth=0.8)
-        axes.set_xticks(range(1, len(parts) + 1), list(parts))
-        axes.set_title(kind if kind == blas else f"{kind}\n{blas}")
-    figure.axes[0].set_ylabel("predicted over measured, minus 1, %")
+    draw_violins(figure, {kind if kind == blas else f"{kind}\n{blas}": {
+        f"{model}\n{testbed}": part.error for (model, testbed), part in of.groupby(["model", "testbed"])}
+        for (kind, blas), of in errors.groupby(["kind", "blas"], sort=False)})
 
 
 def study(run: Run) -> Outcome:
@@ -88,8 +83,7 @@ def study(run: Run) -> Outcome:
     rows["kind"] = rows.library.where(rows.blas != "daxpy", "daxpy")
     overlaps = rows.place.str.contains("h") & (OVERLAP * rows.tile <= rows.least)
     rows = rows[overlaps & (rows.m.isin(LENGTHS) | ((rows.blas != "daxpy") & (rows.tile >= SIMULATED_FROM)))]
-    problems = run.sample([of for _, of in rows.groupby(PROBLEM, sort=False)], 16)
-    rows = rows.loc[[row for of in problems for row in run.sample(of, 4).index]].reset_index(drop=True)
+    rows = run.sample_problems(rows, PROBLEM, 16, 4).reset_index(drop=True)
     rows = rows.join(predictions(rows))
     simulated = run.simulate(rows[rows.kind == "CoCoPeLia"])
     library = simulated[simulated.tile >= FIRST_TILE]

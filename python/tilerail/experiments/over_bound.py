@@ -37,19 +37,12 @@ def unions(rows: pandas.DataFrame) -> tuple[float, float, float]:
     return rows.start_s.min(), last, busy
 
 
-def links_of(group: str, machine: tr.Machine) -> set[str]:
-    """The links of a group in the machine's file."""
-    block = next(part for part in machine.to_toml().split("[[group]]") if f'name = "{group}"' in part)
-    lists = re.findall(r"^(?:forward|backward) = \[(.*)\]", block.split("\n[")[0], re.MULTILINE)
-    return set(re.findall(r'"([^"]+)"', ",".join(lists)))
-
-
 def loading(result: tr.Result, machine: tr.Machine, rows: pandas.DataFrame) -> tuple[pandas.Series, float | None]:
     """The copies that load the bound's resource (a link, a group or an engine of a GPU), and the least seconds of the
     resource that their bytes need, if known."""
     kind, _, name = re.sub(r" and \d+ more$", "", result.bound_by).partition(" ")
     if kind in ("link", "group"):
-        links = {name} if kind == "link" else links_of(name, machine)
+        links = {name} if kind == "link" else set(machine.groups.set_index("name").links[name])
         table = result.links if kind == "link" else result.groups
         used = table.set_index("name").utilisation.get(name)
         on = rows.route.astype(str).map(lambda route: bool(links & set(route.split(";"))))

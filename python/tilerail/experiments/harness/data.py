@@ -14,6 +14,7 @@ from tilerail import InputError
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 KAROLINA, CLX_AI, HETERO = "karolina-hgx-a100", "clx-ai", "clx-ai-hetero"
 TESTBED = "cocopelia-testbed-"  # 1 or 2
+FOUR_GPUS = REFERENCE / "four-gpus.toml"
 
 
 def count(text: str) -> int:
@@ -53,14 +54,20 @@ def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFram
     return rows
 
 
+def dgemms(name: str, *more: str) -> pandas.DataFrame:
+    """A reference table of products, with numbers in its sizes, its times and these columns."""
+    rows = numbers(table(name), name, "M", "N", "K", "median_s", *more)
+    rows["place"] = rows.loc_A + ":" + rows.loc_B + ":" + rows.loc_C
+    rows = rows.drop(columns=["loc_A", "loc_B", "loc_C"])
+    return rows.rename(columns={"M": "m", "N": "n", "K": "k", "median_s": "measured_s"})
+
+
 def measured(name: str, machine: str) -> pandas.DataFrame:
     """The rows of a reference table of DGEMMs: library, machine, m, n, k, place, devices, tile, measured_s, ..."""
-    rows = numbers(table(name, ("library", "M", "loc_A", "tile", "median_s")), name, "M", "N", "K", "tile", "median_s")
+    rows = dgemms(name, "tile")
     if "devices" not in rows:
         rows["devices"] = "all"
-    rows["place"] = rows.loc_A + ":" + rows.loc_B + ":" + rows.loc_C
-    rows = rows.drop(columns=["loc_A", "loc_B", "loc_C"]).assign(machine=machine, dtype="f64", dataset=name)
-    return rows.rename(columns={"M": "m", "N": "n", "K": "k", "median_s": "measured_s"})
+    return rows.assign(machine=machine, dtype="f64", dataset=name)
 
 
 def cocopelia(*libraries: str) -> pandas.DataFrame:

@@ -17,7 +17,7 @@ import pandas
 import tilerail as tr
 
 from . import drawing
-from .data import remarks, table
+from .data import remarks
 from .studies import Outcome, Run
 from .verdicts import Check, Finding, claim_table, left_out, published
 
@@ -120,13 +120,13 @@ def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:
     """The findings and checks in files of ``save``."""
     values = {each.name: each for each in published() if each.experiment == name}
     findings, checks = [], []
-    for row in table(folder / name / f"{name}-verdicts.csv").to_dict("records"):
-        ours, fitted = float(row["ours"]), row["fitted"] == "True"
-        if row["kind"] == "printed":
-            findings.append(Finding(values[row["name"]], ours, fitted))
+    rows = pandas.read_csv(folder / name / f"{name}-verdicts.csv", comment="#", float_precision="round_trip")
+    for row in rows.itertuples():
+        if row.kind == "printed":
+            findings.append(Finding(values[row.name], row.ours, row.fitted))
         else:
-            checks.append(Check(row["name"], ours, float(row["target"]) if row["target"] else None,
-                                row["least"] == "True", fitted, row["share"] == "True"))
+            target = None if pandas.isna(row.target) else row.target
+            checks.append(Check(row.name, row.ours, target, row.least, row.fitted, row.share))
     return findings, checks
 
 
