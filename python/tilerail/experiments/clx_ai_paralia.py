@@ -10,7 +10,8 @@ from itertools import permutations
 import pandas
 
 from .harness import (Check, CLX_AI, clx_ai_dataset, CLX_AI_PLACES, colour, Compared, draw_errors, error_checks,
-                      error_table, Experiment, measured, near_best, Outcome, Run, SHAPES, with_libraries)
+                      error_table, Experiment, measured, near_best, Outcome, rates, Run, SHAPES,
+                      with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
@@ -68,16 +69,16 @@ def draw_places(axes, rows: pandas.DataFrame, value: str, label: str) -> None:
 
 
 def draw(figure, rows: pandas.DataFrame, libraries: pandas.DataFrame) -> None:
-    rates, efficiencies, errors = figure.subplots(3, 1)
-    draw_places(rates, rows.assign(rate=rows.flops / rows.simulated_s / 1e12), "rate", "TFLOP/s")
+    speeds, efficiencies, errors = figure.subplots(3, 1)
+    draw_places(speeds, rows.assign(rate=rows.flops / rows.simulated_s / 1e12), "rate", "TFLOP/s")
     draw_places(efficiencies, rows.assign(rate=rows.flops / rows.joules / 1e9), "rate", "GFLOP/s/W")
-    points = libraries.assign(rate=2e-12 * libraries.m * libraries.n * libraries.k / libraries.measured_s)
-    places = [tick.get_text() for tick in rates.get_xticklabels()]
+    points = libraries.assign(rate=rates(libraries))
+    places = [tick.get_text() for tick in speeds.get_xticklabels()]
     for library, of in points[points.place.isin(places)].groupby("library"):
         at = [places.index(place) + 0.14 * (DRAWN.index(library) - 2.5) for place in of.place]
-        rates.plot(at, of.rate, "x", ms=2, color="#30363d")
-    rates.plot([], [], "x", ms=3, color="#30363d", label="measured")
-    rates.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        speeds.plot(at, of.rate, "x", ms=2, color="#30363d")
+    speeds.plot([], [], "x", ms=3, color="#30363d", label="measured")
+    speeds.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     groups = {f"{library}\n{place}": of.error for (library, place), of in libraries.groupby(["library", "place"])}
     draw_errors(errors, groups or {"none": pandas.Series([0.0])}, TARGET, "measured rows")
 

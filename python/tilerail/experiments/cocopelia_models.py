@@ -49,26 +49,25 @@ def compare(errors, library) -> tuple[Compared, dict]:
     gains."""
     compared, tables = Compared("cocopelia_models", "cocopelia_measured"), {}
 
-    def add_farthest(name: str, values, rows) -> None:
+    def add_farthest(name: str, values, **of) -> None:
         middle = sum(compared.values[name].band) / 2
-        compared.add(name, values[(values - middle).abs().idxmax()], rows)
+        compared.add(name, values[(values - middle).abs().idxmax()], errors, **of)
 
     medians = errors.groupby(["kind", "model", "testbed", "blas"]).error.apply(lambda errors: quantile(errors, 0.5))
-    for (kind, model), of in errors.groupby(["kind", "model"]):
-        add_farthest(f"{kind}, {model}, median error", medians[kind, model], of)
+    for (kind, model), of in medians.groupby(level=["kind", "model"]):
+        add_farthest(f"{kind}, {model}, median error", of, kind=kind, model=model)
     ratios = (medians["cuBLASXt", "BTS"] / medians["cuBLASXt", "CSO"]).abs()
-    add_farthest("cuBLASXt, BTS over CSO, median error", ratios, errors[errors.kind == "cuBLASXt"])
+    add_farthest("cuBLASXt, BTS over CSO, median error", ratios, kind="cuBLASXt")
     for static in STATIC_TILES:
         groups = gains(library, static).groupby(["blas", "choice"], sort=False).gain
         tables[f"gain over T = {static}"] = groups.agg(["count", "min", "median", "max"]).reset_index()
         median = groups.agg(lambda gains: quantile(gains, 0.5)).sort_index()
         for (blas, choice), of in groups:
-            rows = library[library.blas == blas]
-            compared.add(f"{blas}, {choice} over {static}, median", median[blas, choice], rows)
-            compared.add(f"{blas}, {choice} over {static}, largest", of.max(), rows)
+            compared.add(f"{blas}, {choice} over {static}, median", median[blas, choice], library, blas=blas)
+            compared.add(f"{blas}, {choice} over {static}, largest", of.max(), library, blas=blas)
             for other, gain in median[blas].items():
                 compared.add(f"{blas}, {choice} over {other}, medians of the gain over {static}",
-                             (1 + median[blas, choice]) / (1 + gain) - 1, rows)
+                             (1 + median[blas, choice]) / (1 + gain) - 1, library, blas=blas)
     return compared, tables
 
 

@@ -6,8 +6,8 @@ The 66 printed speed-ups over one GPU, and the three printed ratios of one-GPU t
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, Run, squares, with_karolina_tiles,
-                      with_libraries)
+from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, rates, Run, squares,
+                      with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 SIZES = [8192, 16384, 32768]
@@ -23,7 +23,7 @@ def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
         for library, line in of.groupby("library", sort=False):
             axes.plot(line.gpus, line.tflops, "-", lw=1, color=colour(library), label=library)
             points = measured[(measured.place == place) & (measured.m == size) & (measured.library == library)]
-            axes.plot(points.gpus, 2e-12 * size**3 / points.measured_s, "o", ms=3, color=colour(library))
+            axes.plot(points.gpus, rates(points), "o", ms=3, color=colour(library))
         axes.set(xscale="log", yscale="log", title=f"{size}, {place}")
         axes.minorticks_off()
         axes.set_xticks(list(GPUS), list(map(str, GPUS)))
@@ -37,19 +37,16 @@ def study(run: Run) -> Outcome:
     counts = pandas.DataFrame(GPUS.items(), columns=["gpus", "devices"])
     rows = run.simulate(with_karolina_tiles(rows.merge(counts, how="cross")))
     compared = Compared("thesis_fig_4_11", "karolina_dgemm")
-    speed_ups = rows.pivot(index=["library", "place", "m"], columns="gpus", values="simulated_s")
-    speed_ups = 1 / speed_ups.div(speed_ups[1], axis=0)
+    seconds = rows.pivot(index=["library", "place", "m"], columns="gpus", values="simulated_s")
+    speed_ups = 1 / seconds.div(seconds[1], axis=0)
     for (library, place, size), line in speed_ups.iterrows():
-        of = rows[(rows.place == place) & (rows.m == size) & (rows.library == library)]
+        of = {"place": place, "m": size, "library": library}
         for count, speed_up in line.items():
-            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", speed_up, of[of.gpus.isin([1, count])])
-    for (place, size), of in rows.groupby(["place", "m"]):
-        alone = of[of.gpus == 1].set_index("library").simulated_s
-        for other in LIBRARIES[1:]:
-            both, name = of[of.library.isin([OURS, other])], f"{OURS} over {other}, {size} {place}"
-            compared.add(f"{name}, 1 GPU", alone[other] / alone[OURS], both[both.gpus == 1])
-            ratio = speed_ups.loc[(OURS, place, size), 8] / speed_ups.loc[(other, place, size), 8]
-            compared.add(f"{name}, speed-up by 8 GPUs", ratio, both[both.gpus.isin([1, 8])])
+            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", speed_up, rows, gpus=[1, count], **of)
+        of["library"], name = [OURS, library], f"{OURS} over {library}, {size} {place}"
+        alone, scaled = seconds[1].loc[:, place, size], speed_ups[8].loc[:, place, size]
+        compared.add(f"{name}, 1 GPU", alone[library] / alone[OURS], rows, gpus=1, **of)
+        compared.add(f"{name}, speed-up by 8 GPUs", scaled[OURS] / scaled[library], rows, gpus=[1, 8], **of)
     measured = measured_rows()
     measured = measured[(measured.m == measured.n) & (measured.n == measured.k)].astype({"gpus": int})
     return Outcome(rows, compared.findings, near_best(rows, ["place", "m", "gpus"]),

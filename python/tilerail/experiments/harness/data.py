@@ -160,6 +160,17 @@ def with_karolina_tiles(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows.assign(tile=[karolina_tile(*each) for each in zip(rows.library, least)])
 
 
+def factors(rows: pandas.DataFrame, problem: list[str], ours: str, others: tuple[str, ...], seconds="simulated_s"):
+    """The other libraries' times over ours, by problem."""
+    times = rows.pivot(index=problem, columns="library", values=seconds)
+    return times[list(others)].div(times[ours], axis=0)
+
+
+def rates(rows: pandas.DataFrame) -> pandas.Series:
+    """Measured TFLOP/s of products."""
+    return 2e-12 * rows.m * rows.n * rows.k / rows.measured_s
+
+
 def with_libraries(rows: pandas.DataFrame, libraries: tuple[str, ...]) -> pandas.DataFrame:
     """Each row for each library."""
     return rows.merge(pandas.Series(libraries, name="library"), how="cross")

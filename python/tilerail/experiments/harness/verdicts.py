@@ -141,9 +141,12 @@ class Compared:
         self.datasets = datasets
         self.findings: list[Finding] = []
 
-    def add(self, name: str, ours: float, rows: pandas.DataFrame) -> None:
-        """``rows``: the simulations behind the value. Names that are not printed are ignored."""
+    def add(self, name: str, ours: float, rows: pandas.DataFrame, **of) -> None:
+        """``rows``: the simulations behind the value; ``of``: only rows with this value, or one of these, by column.
+        Names that are not printed are ignored."""
         if name in self.values and not math.isnan(ours):
+            for column, value in of.items():
+                rows = rows[rows[column].isin(value if isinstance(value, (list, tuple)) else [value])]
             fitted = any(fitted_rows(rows, dataset).any() for dataset in self.datasets)
             self.findings.append(Finding(self.values[name], ours, fitted))
 
