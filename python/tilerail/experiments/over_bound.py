@@ -13,7 +13,7 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .harness import Check, Experiment, markdown, Outcome, Run
+from .harness import Check, Experiment, filled, markdown, Outcome, Run
 
 SIZES = [8192, 16384, 24576, 32768]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
@@ -123,24 +123,10 @@ def reasons(rows: pandas.DataFrame) -> pandas.DataFrame:
 def page(rows: pandas.DataFrame, options: argparse.Namespace) -> str:
     given = [f" --{name} {','.join(map(str, value))}" for name, value in
              (("sizes", list(map(side, options.sizes))), ("machines", options.machines)) if value]
-    median = rows.over_bound.median()
-    return f"""# Makespan over bound
-
-Written by `python -m tilerail.experiments over_bound{"".join(given)} --page docs/over_bound.md`
-(tilerail {tr.__version__}); [experiments.md](experiments.md#over_bound-how-near-to-the-bound) defines the terms.
-
-Cubes in f64 by policy `tilerail`, simulated, all GPUs: makespan over [bound](model.md#bound). `h`: all on the host,
-`0`: all on GPU 0, `d`: A, B, C on GPUs 0, 1, 2 (modulo their number). In an empty cell the problem does not fit in the
-memory of the GPUs, or `d` equals `0` because there is only one GPU.
-
-{len(rows)} problems, median {median:.2f}, target {TARGET}: {'reached' if median <= TARGET else 'missed'}; \
-{len(reasons(rows))} above {EXPLAINED_FROM}.
-
-{markdown(ratios(rows))}
-The largest losses of the problems above {EXPLAINED_FROM}, in percent of the bound, on the resource that limits the \
-bound.
-
-{markdown(reasons(rows))}"""
+    median, explained = rows.over_bound.median(), reasons(rows)
+    return filled("over_bound", given="".join(given), problems=len(rows), median=median, target=TARGET,
+                  reached="reached" if median <= TARGET else "missed", far=len(explained), far_from=EXPLAINED_FROM,
+                  ratios=markdown(ratios(rows)), reasons=markdown(explained))
 
 
 def study(run: Run) -> Outcome:

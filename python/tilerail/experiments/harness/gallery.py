@@ -21,6 +21,7 @@ from .data import remarks
 from .studies import Outcome, Run
 from .verdicts import Check, Finding, claim_table, left_out, published
 
+PAGES = Path(__file__).resolve().parents[1] / "pages"
 PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
 PART = "a part of the problems (--quick): no verdicts on the whole"
 
@@ -135,6 +136,11 @@ def markdown(rows: pandas.DataFrame) -> str:
     return "".join(f"| {' | '.join(str(cell).replace('|', '&#124;') for cell in line)} |\n" for line in lines)
 
 
+def filled(name: str, **parts) -> str:
+    """The page of the documentation with these parts."""
+    return (PAGES / f"{name}.txt").read_text(encoding="utf-8").format(version=tr.__version__, **parts)
+
+
 def wrapped(text: str) -> str:
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
 
@@ -172,28 +178,8 @@ def page(of: dict[str, Experiment], folder: Path, command: str, quick: bool, pat
                  for name, (findings, own) in found.items() if of[name].paper == paper]
         papers += f"\n## {paper}\n\n" + "\n".join(parts) if parts else ""
     reasons = [wrapped(f"* **{row.claim}** ({row.paper}): {row.reason}") for row in verdicts.itertuples() if row.reason]
-    path.write_text(f"""# Gallery
-
-Written by `{command}` (tilerail {tr.__version__}).
-[experiments.md](experiments.md) describes each experiment, the bands, and the four verdicts.
-{f"{chr(10)}Limit: {PART}.{chr(10)}" * quick}
-On the right of a figure each dot is a value of ours. The green band is the tolerance around the printed number, and has
-the same width for all numbers. A red dot lies outside; dots beyond three half widths are at the edge of the frame.
-
-## Verdicts
-
-Each claim of a paper has one verdict. *Fitted*: so many of the compared numbers come from a simulation with a figure
-that was fitted to the same rows, or taken from the same table, so that agreement is not evidence.
-
-{markdown(verdicts.drop(columns="reason"))}
-{chr(10).join(reasons)}
-
-## Checks of the model
-
-Our own targets, errors against measured rows, and unit tests. They are not verdicts on papers.
-
-{markdown(checks[["experiment", *check_table([]).columns]])}{papers}
-## Printed numbers that are not compared
-
-{markdown(left_out())}""", encoding="utf-8")
+    path.write_text(filled("gallery", command=command, limit=f"\nLimit: {PART}.\n" * quick, papers=papers,
+                           verdicts=markdown(verdicts.drop(columns="reason")), reasons="\n".join(reasons),
+                           checks=markdown(checks[["experiment", *check_table([]).columns]]),
+                           left_out=markdown(left_out())), encoding="utf-8")
     return verdicts
