@@ -6,7 +6,8 @@ which the simulator is fastest.
 
 import pandas
 
-from .harness import Check, cocopelia, Compared, error_checks, error_table, Experiment, Outcome, rates, Run
+from .harness import (Check, chosen_times, cocopelia, Compared, error_checks, error_table, Experiment, Outcome, rates,
+                      Run)
 
 LEAST_TILE = 1024
 TARGET, LOSS_TARGET = 0.10, 0.05  # medians: |error|; measured time with the simulator's tile / the best, minus 1
@@ -17,11 +18,9 @@ STATIC_TILES = (1024, 2048, 3072, 4096, 6144, 8192)
 
 def losses(rows):
     """By testbed and routine: the loss by the simulator's tile for each problem with several tiles."""
-    def loss(of):
-        return of.measured_s[of.simulated_s.idxmin()] / of.measured_s.min() - 1
-
     several = rows.groupby(PROBLEM).filter(lambda of: len(of) > 1)
-    return several.groupby(PROBLEM)[["simulated_s", "measured_s"]].apply(loss).groupby(["testbed", "blas"])
+    times = chosen_times(several, PROBLEM, {"simulator": "simulated_s", "best": "measured_s"})
+    return (times.simulator / times.best - 1).groupby(["testbed", "blas"])
 
 
 def static_losses(rows, seconds: str):

@@ -7,7 +7,8 @@ the times for T = 2048 and T = 4096.
 
 import pandas
 
-from .harness import cocopelia, Compared, draw_violins, error_checks, error_table, Experiment, Outcome, quantile, Run
+from .harness import (chosen_times, cocopelia, Compared, draw_violins, error_checks, error_table, Experiment, Outcome,
+                      quantile, Run)
 from .harness.models import predictions
 
 SHOWN = {"CoCoPeLia": ("CSO", "DR"), "cuBLASXt": ("CSO", "BTS"), "daxpy": ("CSO", "BTS")}  # figures 5 and 4
@@ -34,14 +35,9 @@ def model_errors(rows):
 
 def gains(rows, static: int):
     """Measured time for a static tile / time with each chosen tile, minus 1: blas, choice, gain."""
-    found = []
-    for problem, tried in rows.groupby(PROBLEM):
-        fixed = tried[tried.tile == static]
-        if len(fixed):
-            for choice, column in CHOICES.items():
-                taken = tried.measured_s[tried[column].idxmin()]
-                found.append((problem[1], choice, fixed.measured_s.iloc[0] / taken - 1))
-    return pandas.DataFrame(found, columns=["blas", "choice", "gain"])
+    fixed = rows[rows.tile == static].set_index(PROBLEM).measured_s
+    found = chosen_times(rows, PROBLEM, CHOICES).rdiv(fixed, axis=0).dropna() - 1
+    return found.rename_axis(columns="choice").stack().rename("gain").reset_index()
 
 
 def compare(errors, library) -> tuple[Compared, dict]:

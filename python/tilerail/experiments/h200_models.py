@@ -8,7 +8,7 @@ import itertools
 
 import pandas
 
-from .harness import Check, draw_violins, error_table, Experiment, hardware, numbers, Outcome, Run
+from .harness import Check, chosen_times, draw_violins, error_table, Experiment, hardware, numbers, Outcome, Run
 from .harness.models import MODELS, predictions
 
 NAME = "h200_models"
@@ -39,13 +39,10 @@ def cases(quick: bool) -> pandas.DataFrame:
 
 def losses(rows: pandas.DataFrame) -> pandas.DataFrame:
     """Measured time with each chosen tile / the problem's least measured time, minus 1."""
-    found = []
-    for _, tried in rows.groupby("group"):
-        chosen = {name: tried[column].idxmin() for name, column in PREDICTORS.items()}
-        if tried.routine.iloc[0] == "gemm":
-            chosen[f"T = {STATIC_TILE}"] = (tried.tile - STATIC_TILE).abs().idxmin()
-        found.append({name: tried.measured_s[at] / tried.measured_s.min() - 1 for name, at in chosen.items()})
-    return pandas.DataFrame(found)
+    rows = rows.assign(distance=(rows.tile - STATIC_TILE).abs())
+    static = chosen_times(rows[rows.routine == "gemm"], "group", {f"T = {STATIC_TILE}": "distance"})
+    times = chosen_times(rows, "group", PREDICTORS).join(static)
+    return times.div(rows.groupby("group").measured_s.min(), axis=0) - 1
 
 
 def study(run: Run) -> Outcome:

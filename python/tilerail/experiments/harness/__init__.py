@@ -5,5 +5,5 @@ from .data import (CLX_AI, clx_ai_dataset, CLX_AI_PLACES, cocopelia, count, fact
                    table, TESTBED, with_karolina_tiles, with_libraries)
 from .drawing import colour, draw_errors, draw_violins, MEASURED_COLOUR
 from .gallery import Experiment, filled, markdown
-from .studies import error_table, link, near_best, Outcome, quantile, Run
+from .studies import chosen_times, error_table, link, near_best, Outcome, quantile, Run
 from .verdicts import Check, Compared, error_checks
