@@ -44,25 +44,18 @@ class GpuArrayTest(unittest.TestCase):
     def check(self, c, a, b):
         self.assertLess(numpy.abs(on_host(c) - on_host(a).astype(float) @ on_host(b).astype(float)).max(), 1e-3)
 
-    def product(self, library):
-        random = random_of(library)
-        a, b = random(700, 300), random(300, 500)
-        c = tr.gemm(a, b)
-        self.assertIs(type(c), type(a))
-        self.assertEqual(c.__dlpack_device__(), a.__dlpack_device__())
-        self.check(c, a, b)
-        with tr.Gemm(a, b) as specified:
-            specified.plan()
-            self.check(specified.execute(), a, b)
-
-    def test_cupy(self):
-        self.product("cupy")
-
-    def test_torch(self):
-        self.product("torch")
-
-    def test_jax(self):
-        self.product("jax")
+    def test_arrays_of_each_library(self):
+        for library in ("cupy", "torch", "jax"):
+            with self.subTest(library):
+                random = random_of(library)
+                a, b = random(700, 300), random(300, 500)
+                c = tr.gemm(a, b)
+                self.assertIs(type(c), type(a))
+                self.assertEqual(c.__dlpack_device__(), a.__dlpack_device__())
+                self.check(c, a, b)
+                with tr.Gemm(a, b) as specified:
+                    specified.plan()
+                    self.check(specified.execute(), a, b)
 
     def test_the_cuda_array_interface(self):
         random = random_of("torch")

@@ -46,6 +46,18 @@ def job_texts(problem: Problem, policy: str, effort: str | None, tile: Value | N
     return problem.texts | own | {key: text_of(value, key) for key, value in fields.items()}
 
 
+def _native(name: str, doc: str) -> Any:
+    return property(lambda plan: getattr(plan._native, name), doc=doc)
+
+
+def _figure(name: str, doc: str) -> Any:
+    return property(lambda result: result._figures[name], doc=doc)
+
+
+def _table(name: str, doc: str) -> Any:
+    return property(lambda result: frame_of_rows(result.summary[name]), doc=doc)
+
+
 class Plan:
     """All decisions about one problem on one machine, and the operations that follow from them."""
 
@@ -56,40 +68,17 @@ class Plan:
     def machine(self) -> Machine:
         return Machine(self._native.machine)
 
-    @property
-    def hash(self) -> str:
-        """16 hexadecimal digits: plans that run identically have equal hashes."""
-        return self._native.hash
-
-    @property
-    def policy(self) -> str:
-        """The preset, and "+field=value" for each option."""
-        return self._native.policy
-
-    @property
-    def tile(self) -> int:
-        """Size of a tile, in elements."""
-        return self._native.tile
+    hash: str = _native("hash", "16 hexadecimal digits: plans that run identically have equal hashes.")
+    policy: str = _native("policy", 'The preset, and "+field=value" for each option.')
+    tile: int = _native("tile", "Size of a tile, in elements.")
+    processors: list[str] = _native("processors", "Names of the processors that take part.")
+    decisions: dict[str, str] = _native("decisions", "The decisions of the policy, by field.")
+    seconds_to_plan: float = _native("plan_s", "Time spent on planning; 0 for a plan from a file.")
 
     @property
     def grid(self) -> str:
         """How processors share C."""
         return self.decisions.get("grid", "")
-
-    @property
-    def processors(self) -> list[str]:
-        """Names of the processors that take part."""
-        return self._native.processors
-
-    @property
-    def decisions(self) -> dict[str, str]:
-        """The decisions of the policy, by field."""
-        return self._native.decisions
-
-    @property
-    def seconds_to_plan(self) -> float:
-        """Time spent on planning; 0 for a plan from a file."""
-        return self._native.plan_s
 
     def __len__(self) -> int:
         """Operations."""
@@ -131,50 +120,27 @@ class Result:
         """Everything of docs/formats.md#summary."""
         return self._native.summary()
 
-    @property
-    def backend(self) -> str:
-        """ "fluid" or "sim" (simulators), "host" or "cuda"."""
-        return self._figures["backend"]
+    backend: str = _figure("backend", '"fluid" or "sim" (simulators), "host" or "cuda".')
+    makespan: float = _figure("makespan", "Seconds from the first operation to the last result.")
+    tflops: float = _figure("tflops", "Flops of the products / makespan / 10^12.")
+    bound: float = _figure("bound", "Seconds that every plan takes at least on these processors (docs/model.md#bound).")
+    bound_by: str = _figure("bound_by", "The resource that explains most of the bound.")
+    bottleneck: str = _figure("bottleneck", "The largest share of the critical path, as in tables of sweeps: "
+                                            '"kernels", "copies", "issue" or "waiting".')
+    busiest: str = _figure("busiest", "The longest part of the critical path, as in tables of sweeps: "
+                                      '"link host->gpu0"; "" without operations.')
+    fits: bool = _figure("fits", "Whether tiles and matrices fit in every memory.")
+    links: pandas.DataFrame = _table("links", "A row for each link: name, bytes, utilisation (a share of what it could "
+                                              "carry in the makespan).")
+    groups: pandas.DataFrame = _table("groups", "The same for links that share a capacity.")
+    memories: pandas.DataFrame = _table("memories", "A row for each memory in use: name, matrix_bytes, tile_bytes, "
+                                                    "capacity_bytes.")
+    critical_path: pandas.DataFrame = _table("critical_path", "The parts of the makespan: kind, name, seconds.")
 
     @property
     def simulator(self) -> str | None:
         """ "fluid" or "sim"; None for a measurement."""
         return self.backend if self.backend in ("fluid", "sim") else None
-
-    @property
-    def makespan(self) -> float:
-        """Seconds from the first operation to the last result."""
-        return self._figures["makespan"]
-
-    @property
-    def tflops(self) -> float:
-        """Flops of the products / makespan / 10^12."""
-        return self._figures["tflops"]
-
-    @property
-    def bound(self) -> float:
-        """Seconds that every plan takes at least on these processors (docs/model.md#bound)."""
-        return self._figures["bound"]
-
-    @property
-    def bound_by(self) -> str:
-        """The resource that explains most of the bound."""
-        return self._figures["bound_by"]
-
-    @property
-    def bottleneck(self) -> str:
-        """The largest share of the critical path, as in tables of sweeps: "kernels", "copies", "issue" or "waiting"."""
-        return self._figures["bottleneck"]
-
-    @property
-    def busiest(self) -> str:
-        """The longest part of the critical path, as in tables of sweeps: "link host->gpu0"; "" without operations."""
-        return self._figures["busiest"]
-
-    @property
-    def fits(self) -> bool:
-        """Whether tiles and matrices fit in every memory."""
-        return self._figures["fits"]
 
     @property
     def energy(self) -> float | None:
@@ -190,26 +156,6 @@ class Result:
     def check(self) -> dict[str, Any] | None:
         """The check of a run: passed, residual, tolerance. None without a check."""
         return self.summary.get("check")
-
-    @property
-    def links(self) -> pandas.DataFrame:
-        """A row for each link: name, bytes, utilisation (a share of what it could carry in the makespan)."""
-        return frame_of_rows(self.summary["links"])
-
-    @property
-    def groups(self) -> pandas.DataFrame:
-        """The same for links that share a capacity."""
-        return frame_of_rows(self.summary["groups"])
-
-    @property
-    def memories(self) -> pandas.DataFrame:
-        """A row for each memory in use: name, matrix_bytes, tile_bytes, capacity_bytes."""
-        return frame_of_rows(self.summary["memories"])
-
-    @property
-    def critical_path(self) -> pandas.DataFrame:
-        """The parts of the makespan: kind, name, seconds."""
-        return frame_of_rows(self.summary["critical_path"])
 
     @cached_property
     def timeline(self) -> pandas.DataFrame:

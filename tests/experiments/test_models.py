@@ -4,6 +4,7 @@ import unittest
 
 import pandas
 
+from tilerail.experiments import cocopelia_models
 from tilerail.experiments.h200_ranking import kendall_tau
 from tilerail.experiments.harness.models import MODELS, kernel, predictions
 from tilerail.experiments.harness.studies import link, quantile
@@ -56,6 +57,21 @@ class Models(unittest.TestCase):
         self.assertGreater(found.cso_s, size / RATES[0])
         self.assertLess(found.dataloc_s, 2 * size / RATES[0])
         self.assertEqual(list(found.index), [f"{model}_s" for model in MODELS])
+
+
+class Orders(unittest.TestCase):
+    def test_models_are_ordered_by_ratios_of_errors_and_of_gains(self):
+        of = {"testbed": "2", "blas": "dgemm", "library": "CoCoPeLia", "m": 8192, "n": 8192, "k": 8192, "place": "h:h:h"}
+        errors = pandas.DataFrame([of | {"kind": "cuBLASXt", "model": model, "error": error, "machine": "m"}
+                                   for model, error in (("BTS", -0.1), ("CSO", -0.4))])
+        library = pandas.DataFrame([of] * 3).assign(machine="m", tile=[1024, 2048, 4096], measured_s=[1.5, 1.8, 1.2])
+        chosen = {f"{model}_s": 1024 for model in ("baseline", "dataloc", "bts", "cso", "simulated")} | {"dr_s": 4096}
+        library = library.assign(**{column: (library.tile != tile).astype(float) for column, tile in chosen.items()})
+        ours = {each.value.name: each.ours for each in cocopelia_models.compare(errors, library)[0].findings}
+        self.assertAlmostEqual(ours["cuBLASXt, BTS over CSO, median error"], 0.25)
+        self.assertAlmostEqual(ours["dgemm, BTS over 2048, median"], 0.2)
+        self.assertAlmostEqual(ours["dgemm, DR over BTS, medians of the gain over 2048"], 0.25)
+        self.assertAlmostEqual(ours["dgemm, DR over best tile, medians of the gain over 2048"], 0)
 
 
 class Statistics(unittest.TestCase):

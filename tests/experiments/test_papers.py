@@ -11,7 +11,7 @@ from support import SOURCE, ExperimentTest, svg_texts
 from tilerail.experiments import __main__ as command
 from tilerail.experiments.__main__ import NAMES, experiment
 from tilerail.experiments.harness import gallery
-from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, table
+from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, SHAPES, table
 from tilerail.experiments.harness.drawing import FONT, STYLE
 from tilerail.experiments.harness.gallery import PART, saved
 from tilerail.experiments.harness.paralia import Variants
@@ -129,11 +129,25 @@ class Quick(ExperimentTest):
         self.assertAlmostEqual(found["XKBLAS, 8192 0:0:0, 4 GPUs over 1"],
                                rows["XKBLAS", "0:0:0", 1] / rows["XKBLAS", "0:0:0", 4])
 
+        self.assertAlmostEqual(found["PARALiA-GEMMex over PARALiA, 8192 0:0:0, speed-up by 8 GPUs"],
+                               rows["PARALiA-GEMMex", "0:0:0", 1] / rows["PARALiA-GEMMex", "0:0:0", 8] /
+                               (rows["PARALiA", "0:0:0", 1] / rows["PARALiA", "0:0:0", 8]))
+
     def test_models_are_compared_with_measured_rows(self):
         self.succeed("cocopelia_models", "--quick")
         rows = self.rows("cocopelia_models")
         self.assertTrue((rows[["measured_s", "dr_s", "cso_s"]] > 0).all(axis=None))
         self.assertTrue((rows[rows.kind == "CoCoPeLia"].simulated_s > 0).all())
+
+    def test_orders_of_table_3_4_are_ratios_of_mean_rates(self):
+        self.succeed("clx_ai_paralia", "--quick", "--places", "h:h:h,0:1:2")
+        ours = self.rows("clx_ai_paralia-verdicts").set_index("name").ours
+        for one, other in (("BLASX", "XKBLAS"), ("select(PERF)", "comm_opt"), ("select(PDP)", "comm_opt")):
+            self.assertAlmostEqual(ours[f"{one} over {other}, mean rate, all"],
+                                   ours[f"{one}, rate, all"] / ours[f"{other}, rate, all"])
+        gain = {shape: ours[f"select(EDP) over comm_opt, mean efficiency, {shape}"] for shape in SHAPES}
+        self.assertAlmostEqual(ours["gain by EDP, thin by fat over fat by thin"],
+                               gain["thin by fat"] / gain["fat by thin"])
 
 
 class Datasets(unittest.TestCase):

@@ -15,7 +15,8 @@ def found(*copies):
     """From (src, dst, label, bytes), one second each, two seconds apart: tile, pairs, bytes, start and end."""
     rows = pandas.DataFrame(copies, columns=["src", "dst", "label", "bytes"]).assign(
         kind="copy", start_s=[2.0 * at for at in range(len(copies))], end_s=[2.0 * at + 1 for at in range(len(copies))])
-    return [(each["tile"], each["pairs"], each["bytes"], each["start"], each["end"]) for each in transfers(rows)]
+    return [((each["matrix"], each["line"], each["column"]), each["pairs"], each["bytes"], each["start"], each["end"])
+            for each in transfers(rows)]
 
 
 class Transfers(unittest.TestCase):

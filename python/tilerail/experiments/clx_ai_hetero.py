@@ -9,7 +9,7 @@ selections of the model.
 import pandas
 
 from .harness import (Check, clx_ai_dataset, colour, Compared, draw_errors, error_checks, error_table, Experiment,
-                      HETERO, measured, MEASURED_COLOUR, Outcome, Run, with_libraries)
+                      HETERO, measured, MEASURED_COLOUR, Outcome, rates, Run, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 COMMUNICATION, SPEED = "PARALiA-comm_opt", "PARALiA-select-PERF"
@@ -43,29 +43,28 @@ def gains(rows: pandas.DataFrame) -> pandas.DataFrame:
 
 def compare(of: Variants) -> Compared:
     compared = Compared("clx_ai_hetero", "thesis table 3.5", "clx_ai_hetero")
-    table_rows(compared, of, OTHERS, LIBRARIES)
+    table_rows(compared, of, LIBRARIES)
     rates = of.rows.flops / of.rows.simulated_s / 1e9
     equal = of.rows.library.isin((*OTHERS, COMMUNICATION))
-    compared.add("largest rate of BLASX, XKBLAS and comm_opt", rates[equal].max(), of.rows[equal])
+    compared.add("largest rate of BLASX, XKBLAS and comm_opt, upper limit", rates[equal].max(), of.rows[equal])
     compared.add("select(EDP), largest rate", rates[of.rows.library == "PARALiA-select-EDP"].max(),
                  of.of("PARALiA-select-EDP"))
     return compared
 
 
 def draw(figure, of: Variants, libraries: pandas.DataFrame) -> None:
-    errors, rates = figure.subplots(1, 2)
+    errors, shares = figure.subplots(1, 2)
     draw_errors(errors, {library: group.error for library, group in libraries.groupby("library")}, TARGET,
                 f"{len(libraries)} measured rows")
     for library in LIBRARIES:
         values = (of.of(library).flops / of.of(library).simulated_s / 1e12).sort_values()
-        rates.plot(values, [place / len(values) for place in range(len(values))], lw=1, color=colour(library),
-                   label=NAMES.get(library, library))
+        shares.plot(values, [place / len(values) for place in range(len(values))], lw=1, color=colour(library),
+                    label=NAMES.get(library, library))
         points = libraries[(libraries.library == library) & (libraries.place == "h:h:h")]
-        rates.plot(2e-12 * points.m * points.n * points.k / points.measured_s, [0] * len(points), "|", ms=6,
-                   color=colour(library))
-    rates.plot([], [], "|", color=MEASURED_COLOUR, label="measured, h:h:h")
-    rates.set(title="problems of table 3.5, simulated: share that is slower", xlabel="TFLOP/s")
-    rates.legend()
+        shares.plot(rates(points), [0] * len(points), "|", ms=6, color=colour(library))
+    shares.plot([], [], "|", color=MEASURED_COLOUR, label="measured, h:h:h")
+    shares.set(title="problems of table 3.5, simulated: share that is slower", xlabel="TFLOP/s")
+    shares.legend()
 
 
 def study(run: Run) -> Outcome:

@@ -5,8 +5,6 @@ Bandwidths of all pairs of memories, measured in the simulator, against the publ
 transfer is a whole tile over one link; over several links it counts on each, with its part of the time.
 """
 
-import re
-
 import pandas
 
 import tilerail as tr
@@ -16,13 +14,12 @@ from .harness import Check, CLX_AI, Compared, Experiment, link, numbers, Outcome
 SIZE, TILE = 16384, 2048
 TILE_BYTES = 8 * TILE**2
 PLACES = ("h:h:h", "0:1:2")
-POLICIES = {"BLASX": ("blasx", {}), "XKBLAS": ("xkblas", {}), "PARALiA": ("paralia", {}),
-            "PARALiA, no hops": ("paralia", {"routing": "link-map(rule=bottleneck,max-hops=0)"}),
-            "PARALiA-GEMMex": ("gemmex", {}), "tilerail": ("tilerail", {"effort": "fixed"})}
+POLICIES = {"BLASX": {"policy": "blasx"}, "XKBLAS": {"policy": "xkblas"}, "PARALiA": {"policy": "paralia"},
+            "PARALiA, no hops": {"policy": "paralia", "options": {"routing": "link-map(rule=bottleneck,max-hops=0)"}},
+            "PARALiA-GEMMex": {"policy": "gemmex"}, "tilerail": {"policy": "tilerail", "effort": "fixed"}}
 TRACED = {"blasx": "BLASX", "xkblas": "XKBLAS", "paralia": "PARALiA"}
 SAME = 0.01  # relative difference of equal bandwidths
 COUNT_TARGET, LINKS_TARGET = 0.10, 0.80
-_PART = re.compile(r"([ABC])\[(\d+):\d+,(\d+):\d+\]")
 
 
 def link_map() -> pandas.DataFrame:
@@ -33,46 +30,37 @@ def link_map() -> pandas.DataFrame:
     return rows.assign(simulated=[rate / 1e9 for _, rate in found], latency_s=[latency for latency, _ in found])
 
 
-def pieces(timeline: pandas.DataFrame) -> list[dict]:
+def pieces(timeline: pandas.DataFrame) -> pandas.DataFrame:
     """Copies between memories. The two copies over a host's buffer, planned one directly after the other, count as one
     between GPUs."""
-    rows, found, taken = timeline.astype({"src": str, "dst": str, "label": str}).to_dict("records"), [], set()
-    for at, row in enumerate(rows):
-        if row["kind"] != "copy" or at in taken or row["src"] == row["dst"]:
-            continue
-        last, onward = at, rows[at + 1] if at + 1 < len(rows) else None
-        if (row["dst"] == "host" and onward and onward["kind"] == "copy" and onward["src"] == "host"
-                and onward["label"] == row["label"]):
-            last = at + 1
-            taken.add(last)
-        matrix, line, column = _PART.fullmatch(row["label"]).groups()
-        found.append({"tile": (matrix, int(line) // TILE, int(column) // TILE), "bytes": row["bytes"], "pieces": 1,
-                      "pairs": [(row["src"], rows[last]["dst"])], "start": row["start_s"], "end": rows[last]["end_s"],
-                      "first": at, "last": last})
-    return found
+    rows = timeline.astype({"src": str, "dst": str, "label": str})
+    after, copies = rows.shift(-1), rows.kind == "copy"
+    onward = copies & (after.kind == "copy") & (after.label == rows.label)
+    onward &= (rows.dst == "host") & (after.src == "host")
+    last = rows.where(~onward, after)
+    found = pandas.DataFrame({"label": rows.label, "bytes": rows.bytes, "src": rows.src, "dst": last.dst,
+                              "start": rows.start_s, "end": last.end_s, "first": rows.index,
+                              "last": rows.index + onward})
+    found = found[copies & (rows.src != rows.dst) & ~onward.shift(fill_value=False)]
+    tile = found.label.str.extract(r"([ABC])\[(\d+):\d+,(\d+):\d+\]")
+    return found.assign(matrix=tile[0], line=tile[1].astype(int) // TILE, column=tile[2].astype(int) // TILE)
 
 
 def goes_on(before: dict, after: dict) -> bool:
     """Whether ``after`` is the next hop: planned directly after, and in pieces or of C, whose tiles are not shared."""
-    return (before["tile"] == after["tile"] and before["pairs"][-1][1] == after["pairs"][0][0]
-            and before["pieces"] == after["pieces"] and (before["pieces"] > 1 or before["tile"][0] == "C"))
+    return (all(before[key] == after[key] for key in ("matrix", "line", "column", "pieces"))
+            and before["pairs"][-1][1] == after["src"] and (before["pieces"] > 1 or before["matrix"] == "C"))
 
 
 def transfers(timeline: pandas.DataFrame) -> list[dict]:
     """Transfers of whole tiles over the pairs of memories on their routes."""
-    wholes, open_, routes, by_last = [], {}, [], {}
-    for piece in pieces(timeline):
-        key = (piece["tile"], piece["pairs"][0])
-        whole = open_.get(key)
-        if whole:
-            whole.update(bytes=whole["bytes"] + piece["bytes"], start=min(whole["start"], piece["start"]),
-                         end=max(whole["end"], piece["end"]), last=piece["last"], pieces=whole["pieces"] + 1)
-        else:
-            whole = open_[key] = piece
-            wholes.append(piece)
-        if whole["bytes"] >= TILE_BYTES:
-            del open_[key]
-    for each in wholes:
+    rows, whole, routes, by_last = pieces(timeline), ["matrix", "line", "column", "src", "dst"], [], {}
+    earlier = rows.groupby(whole).bytes.cumsum() - rows.bytes  # of the same tile, which may come several times
+    wholes = rows.groupby([*whole, earlier // TILE_BYTES], sort=False).agg(
+        bytes=("bytes", "sum"), start=("start", "min"), end=("end", "max"), first=("first", "first"),
+        last=("last", "last"), pieces=("bytes", "size")).reset_index(whole)
+    for each in wholes.to_dict("records"):
+        each["pairs"] = [(each["src"], each["dst"])]
         before = by_last.get(each["first"] - 1)
         if before and goes_on(before, each):
             before.update(pairs=before["pairs"] + each["pairs"], end=max(before["end"], each["end"]), last=each["last"])
@@ -87,20 +75,15 @@ def simulated(case: tuple[str, str]) -> pandas.DataFrame:
     """The transfers of a library by link and matrix. The traces of BLASX call the home of a tile "host", and so do its
     rows here."""
     library, place = case
-    policy, options = POLICIES[library]
-    options = dict(options)
-    result = tr.simulate(tr.gemm(SIZE, place=place), CLX_AI, policy, tile=TILE, effort=options.pop("effort", None),
-                         options=options)
-    homes = {matrix: f"gpu{home}" for matrix, home in zip("ABC", place.split(":")) if home != "h"}
-    found = transfers(result.timeline)
-    rows = [(src, dst, each["tile"][0], (each["end"] - each["start"]) / len(each["pairs"]))
-            for each in found for src, dst in each["pairs"]]
-    rows = pandas.DataFrame(rows, columns=["src", "dst", "matrix", "busy_s"])
+    result = tr.simulate(tr.gemm(SIZE, place=place), CLX_AI, tile=TILE, **POLICIES[library])
+    rows = pandas.DataFrame([(src, dst, each["matrix"], (each["end"] - each["start"]) / len(each["pairs"]))
+                             for each in transfers(result.timeline) for src, dst in each["pairs"]],
+                            columns=["src", "dst", "matrix", "busy_s"])
     if library == "BLASX":
+        homes = {matrix: f"gpu{home}" for matrix, home in zip("ABC", place.split(":"))}
         rows["src"] = rows.src.mask(rows.src == rows.matrix.map(homes), "host")
-    rows = rows.groupby(["src", "dst", "matrix"]).busy_s.agg(["size", "sum"]).reset_index()
-    return rows.rename(columns={"size": "transfers", "sum": "busy_s"}).assign(
-        library=library, place=place, run_s=result.makespan, measured=False)
+    rows = rows.groupby(["src", "dst", "matrix"]).busy_s.agg(transfers="size", busy_s="sum").reset_index()
+    return rows.assign(library=library, place=place, run_s=result.makespan, measured=False)
 
 
 def traced() -> pandas.DataFrame:

@@ -5,16 +5,19 @@ efficiencies as in table 3.4, factors as in 3.3.3, and measured rows of cuBLASXt
 """
 
 import argparse
+from itertools import permutations
 
 import pandas
 
 from .harness import (Check, CLX_AI, clx_ai_dataset, CLX_AI_PLACES, colour, Compared, draw_errors, error_checks,
-                      error_table, Experiment, measured, near_best, Outcome, Run, SHAPES, with_libraries)
+                      error_table, Experiment, measured, near_best, Outcome, rates, Run, SHAPES,
+                      with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
 LIBRARIES = (*OTHERS, *NAMES, "tilerail")
 DRAWN = (*OTHERS, "PARALiA-comm_opt", "PARALiA-select-EDP", "tilerail")
+SELECTION = ("PARALiA-select-EDP", "PARALiA-comm_opt")
 PEAK = 8 * 7e12  # FLOP/s (thesis 3.3.1)
 TARGET, ORDER_TARGET = 0.20, 0.85  # median |error| of a library; share of library pairs in the measured order
 PROBLEM = ["m", "n", "k", "place"]
@@ -31,7 +34,7 @@ def order_check(rows: pandas.DataFrame) -> Check:
 
 def compare(of: Variants) -> Compared:
     compared = Compared("clx_ai_paralia", "thesis table 3.4", "clx_ai_libraries")
-    table_rows(compared, of, OTHERS, LIBRARIES)
+    table_rows(compared, of, LIBRARIES)
     rows, seconds = of.rows, of.table("simulated_s")
     best = seconds[["BLASX", "XKBLAS"]]
     factors = [of.factor("PARALiA-comm_opt", other, "simulated_s") for other in best]
@@ -39,15 +42,13 @@ def compare(of: Variants) -> Compared:
     host = of.part(rows.place == "h:h:h")
     compared.add("XKBLAS over comm_opt, h:h:h", host.factor("XKBLAS", "PARALiA-comm_opt", "simulated_s"),
                  host.of("XKBLAS", "PARALiA-comm_opt"))
-
-    def add_gain(name: str, part: Variants) -> None:
-        ratio = part.ratio("PARALiA-select-EDP", "PARALiA-comm_opt", "joules")
-        compared.add(f"select(EDP) over comm_opt, efficiency, {name}", ratio, part.metric("PARALiA-select-EDP"))
-
+    selected = of.of(*SELECTION).assign(metric="efficiency")
+    gain = {shape: of.part(rows["shape"] == shape).ratio(*SELECTION, "joules") for shape in SHAPES}
+    gain |= {name: part.ratio(*SELECTION, "joules") for name, part in of.parts().items()}
     for shape in SHAPES:
-        part = of.part(rows["shape"] == shape)
-        add_gain(shape, part)
-    add_gain("small", of.parts()["small"])
+        compared.add(f"select(EDP) over comm_opt, mean efficiency, {shape}", gain[shape], selected)
+    for one, other in permutations(gain, 2):
+        compared.add(f"gain by EDP, {one} over {other}", gain[one] / gain[other], selected)
     on_gpus = of.part(~rows.place.str.contains("h")).of("BLASX", "XKBLAS")
     compared.add("BLASX and XKBLAS, share of the peak", (on_gpus.flops / on_gpus.simulated_s).mean() / PEAK, on_gpus)
     return compared
@@ -68,16 +69,16 @@ def draw_places(axes, rows: pandas.DataFrame, value: str, label: str) -> None:
 
 
 def draw(figure, rows: pandas.DataFrame, libraries: pandas.DataFrame) -> None:
-    rates, efficiencies, errors = figure.subplots(3, 1)
-    draw_places(rates, rows.assign(rate=rows.flops / rows.simulated_s / 1e12), "rate", "TFLOP/s")
+    speeds, efficiencies, errors = figure.subplots(3, 1)
+    draw_places(speeds, rows.assign(rate=rows.flops / rows.simulated_s / 1e12), "rate", "TFLOP/s")
     draw_places(efficiencies, rows.assign(rate=rows.flops / rows.joules / 1e9), "rate", "GFLOP/s/W")
-    points = libraries.assign(rate=2e-12 * libraries.m * libraries.n * libraries.k / libraries.measured_s)
-    places = [tick.get_text() for tick in rates.get_xticklabels()]
+    points = libraries.assign(rate=rates(libraries))
+    places = [tick.get_text() for tick in speeds.get_xticklabels()]
     for library, of in points[points.place.isin(places)].groupby("library"):
         at = [places.index(place) + 0.14 * (DRAWN.index(library) - 2.5) for place in of.place]
-        rates.plot(at, of.rate, "x", ms=2, color="#30363d")
-    rates.plot([], [], "x", ms=3, color="#30363d", label="measured")
-    rates.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        speeds.plot(at, of.rate, "x", ms=2, color="#30363d")
+    speeds.plot([], [], "x", ms=3, color="#30363d", label="measured")
+    speeds.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     groups = {f"{library}\n{place}": of.error for (library, place), of in libraries.groupby(["library", "place"])}
     draw_errors(errors, groups or {"none": pandas.Series([0.0])}, TARGET, "measured rows")
 

@@ -6,7 +6,8 @@ which the simulator is fastest.
 
 import pandas
 
-from .harness import Check, cocopelia, Compared, error_checks, error_table, Experiment, Outcome, Run
+from .harness import (Check, chosen_times, cocopelia, Compared, error_checks, error_table, Experiment, Outcome, rates,
+                      Run)
 
 LEAST_TILE = 1024
 TARGET, LOSS_TARGET = 0.10, 0.05  # medians: |error|; measured time with the simulator's tile / the best, minus 1
@@ -17,11 +18,9 @@ STATIC_TILES = (1024, 2048, 3072, 4096, 6144, 8192)
 
 def losses(rows):
     """By testbed and routine: the loss by the simulator's tile for each problem with several tiles."""
-    def loss(of):
-        return of.measured_s[of.simulated_s.idxmin()] / of.measured_s.min() - 1
-
     several = rows.groupby(PROBLEM).filter(lambda of: len(of) > 1)
-    return several.groupby(PROBLEM)[["simulated_s", "measured_s"]].apply(loss).groupby(["testbed", "blas"])
+    times = chosen_times(several, PROBLEM, {"simulator": "simulated_s", "best": "measured_s"})
+    return (times.simulator / times.best - 1).groupby(["testbed", "blas"])
 
 
 def static_losses(rows, seconds: str):
@@ -37,8 +36,8 @@ def static_losses(rows, seconds: str):
 def compare(rows) -> tuple[Compared, pandas.DataFrame]:
     compared, simulated = Compared("cocopelia_fig_1", "cocopelia_measured"), static_losses(rows, "simulated_s")
     if len(simulated):
-        for bed, of in simulated.groupby(level=0):
-            compared.add(f"testbed {bed} dgemm, largest loss by T = 4096", of[4096].max(), rows[rows.testbed == bed])
+        for bed, loss in simulated[4096].groupby(level=0).max().items():
+            compared.add(f"testbed {bed} dgemm, largest loss by T = 4096", loss, rows, testbed=bed)
         compared.add("best static tile of cuBLASXt", float(simulated.mean().idxmin()), rows)
     table = pandas.DataFrame({kind: static_losses(rows, f"{kind}_s").mean() for kind in ("measured", "simulated")})
     return compared, table.rename_axis("mean loss by T").reset_index()
@@ -50,10 +49,9 @@ def draw(figure, rows):
         curves = [of for _, of in found.groupby(PROBLEM)]
         squares_first = sorted(curves, key=lambda of: (of.m.iloc[0] != of.k.iloc[0], -len(of)))
         for number, of in enumerate(squares_first[:DRAWN]):
-            flops = 2e-12 * of.m * of.n * of.k
             label = "x".join(str(of[side].iloc[0]) for side in "mnk")
-            axes.plot(of.tile, flops / of.measured_s, "o", ms=3, color=f"C{number}", label=label)
-            axes.plot(of.tile, flops / of.simulated_s, "-", lw=1, color=f"C{number}")
+            axes.plot(of.tile, rates(of), "o", ms=3, color=f"C{number}", label=label)
+            axes.plot(of.tile, of.tflops, "-", lw=1, color=f"C{number}")
         axes.set(title=f"testbed {testbed}, dgemm: measured (dots), simulated", xlabel="T", ylabel="TFLOP/s")
         axes.legend()
 
@@ -61,9 +59,7 @@ def draw(figure, rows):
 def study(run: Run) -> Outcome:
     rows = cocopelia("cuBLASXt")
     rows = rows[rows.tile >= LEAST_TILE]
-    problems = run.sample([of for _, of in rows.groupby(PROBLEM, sort=False)], 8)
-    rows = rows.loc[[row for of in problems for row in run.sample(of, 4).index]]
-    rows = run.simulate(rows)
+    rows = run.simulate(run.sample_problems(rows, PROBLEM, 8, 4))
     rows["group"] = "cuBLASXt, testbed " + rows.testbed + " " + rows.blas
     checks = error_checks(rows, dict.fromkeys(rows.group, TARGET), "group")
     checks += [Check(f"testbed {testbed} {blas}, loss by the simulator's tile", of.median(), LOSS_TARGET)

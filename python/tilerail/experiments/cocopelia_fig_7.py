@@ -38,8 +38,7 @@ def draw(figure, rows, found):
 def study(run: Run) -> Outcome:
     rows = cocopelia(OURS, XT, BLASX)
     rows = rows[rows.place.str.contains("h")].assign(by=lambda of: of.library.map(BY))
-    problems = run.sample([of for _, of in rows.groupby(PROBLEM, sort=False)], 16)
-    rows = run.simulate(pandas.concat(problems))
+    rows = run.simulate(run.sample_problems(rows, PROBLEM, 16, len(BY)))
     found = pandas.DataFrame({"measured": gains(rows, "measured_s"), "simulated": gains(rows, "simulated_s")})
     compared = Compared("cocopelia_fig_7", "cocopelia_measured")
     for name, gain in found.simulated.items():

@@ -7,7 +7,8 @@ the times for T = 2048 and T = 4096.
 
 import pandas
 
-from .harness import cocopelia, Compared, error_checks, error_table, Experiment, Outcome, quantile, Run
+from .harness import (chosen_times, cocopelia, Compared, draw_violins, error_checks, error_table, Experiment, Outcome,
+                      quantile, Run)
 from .harness.models import predictions
 
 SHOWN = {"CoCoPeLia": ("CSO", "DR"), "cuBLASXt": ("CSO", "BTS"), "daxpy": ("CSO", "BTS")}  # figures 5 and 4
@@ -34,43 +35,42 @@ def model_errors(rows):
 
 def gains(rows, static: int):
     """Measured time for a static tile / time with each chosen tile, minus 1: blas, choice, gain."""
-    found = []
-    for problem, tried in rows.groupby(PROBLEM):
-        fixed = tried[tried.tile == static]
-        if len(fixed):
-            for choice, column in CHOICES.items():
-                taken = tried.measured_s[tried[column].idxmin()]
-                found.append((problem[1], choice, fixed.measured_s.iloc[0] / taken - 1))
-    return pandas.DataFrame(found, columns=["blas", "choice", "gain"])
+    fixed = rows[rows.tile == static].set_index(PROBLEM).measured_s
+    found = chosen_times(rows, PROBLEM, CHOICES).rdiv(fixed, axis=0).dropna() - 1
+    return found.rename_axis(columns="choice").stack().rename("gain").reset_index()
 
 
 def compare(errors, library) -> tuple[Compared, dict]:
     """Printed are the ranges of medians over routines and testbeds (ours: the median farthest from the range), and
     gains."""
     compared, tables = Compared("cocopelia_models", "cocopelia_measured"), {}
-    for (kind, model), of in errors.groupby(["kind", "model"]):
-        name = f"{kind}, {model}, median error"
-        medians = of.groupby(["testbed", "blas"]).error.apply(lambda errors: quantile(errors, 0.5))
-        compared.add(name, medians[(medians - sum(compared.values[name].band) / 2).abs().idxmax()], of)
+
+    def add_farthest(name: str, values, **of) -> None:
+        middle = sum(compared.values[name].band) / 2
+        compared.add(name, values[(values - middle).abs().idxmax()], errors, **of)
+
+    medians = errors.groupby(["kind", "model", "testbed", "blas"]).error.apply(lambda errors: quantile(errors, 0.5))
+    for (kind, model), of in medians.groupby(level=["kind", "model"]):
+        add_farthest(f"{kind}, {model}, median error", of, kind=kind, model=model)
+    ratios = (medians["cuBLASXt", "BTS"] / medians["cuBLASXt", "CSO"]).abs()
+    add_farthest("cuBLASXt, BTS over CSO, median error", ratios, kind="cuBLASXt")
     for static in STATIC_TILES:
-        groups = gains(library, static).groupby(["blas", "choice"], sort=False)
-        tables[f"gain over T = {static}"] = groups.gain.agg(["count", "min", "median", "max"]).reset_index()
+        groups = gains(library, static).groupby(["blas", "choice"], sort=False).gain
+        tables[f"gain over T = {static}"] = groups.agg(["count", "min", "median", "max"]).reset_index()
+        median = groups.agg(lambda gains: quantile(gains, 0.5)).sort_index()
         for (blas, choice), of in groups:
-            rows = library[library.blas == blas]
-            compared.add(f"{blas}, {choice} over {static}, median", quantile(of.gain, 0.5), rows)
-            compared.add(f"{blas}, {choice} over {static}, largest", of.gain.max(), rows)
+            compared.add(f"{blas}, {choice} over {static}, median", median[blas, choice], library, blas=blas)
+            compared.add(f"{blas}, {choice} over {static}, largest", of.max(), library, blas=blas)
+            for other, gain in median[blas].items():
+                compared.add(f"{blas}, {choice} over {other}, medians of the gain over {static}",
+                             (1 + median[blas, choice]) / (1 + gain) - 1, library, blas=blas)
     return compared, tables
 
 
 def draw(figure, errors):
-    groups = list(errors.groupby(["kind", "blas"], sort=False))
-    for axes, ((kind, blas), of) in zip(figure.subplots(1, len(groups), sharey=True, squeeze=False)[0], groups):
-        parts = {f"{model}\n{testbed}": part for (model, testbed), part in of.groupby(["model", "testbed"])}
-        axes.violinplot([100 * part.error.clip(-1, 1) for part in parts.values()], showmedians=True, points=30)
-        axes.axhline(0, color="#adb5bd", linewidth=0.8)
-        axes.set_xticks(range(1, len(parts) + 1), list(parts))
-        axes.set_title(kind if kind == blas else f"{kind}\n{blas}")
-    figure.axes[0].set_ylabel("predicted over measured, minus 1, %")
+    draw_violins(figure, {kind if kind == blas else f"{kind}\n{blas}": {
+        f"{model}\n{testbed}": part.error for (model, testbed), part in of.groupby(["model", "testbed"])}
+        for (kind, blas), of in errors.groupby(["kind", "blas"], sort=False)})
 
 
 def study(run: Run) -> Outcome:
@@ -78,8 +78,7 @@ def study(run: Run) -> Outcome:
     rows["kind"] = rows.library.where(rows.blas != "daxpy", "daxpy")
     overlaps = rows.place.str.contains("h") & (OVERLAP * rows.tile <= rows.least)
     rows = rows[overlaps & (rows.m.isin(LENGTHS) | ((rows.blas != "daxpy") & (rows.tile >= SIMULATED_FROM)))]
-    problems = run.sample([of for _, of in rows.groupby(PROBLEM, sort=False)], 16)
-    rows = rows.loc[[row for of in problems for row in run.sample(of, 4).index]].reset_index(drop=True)
+    rows = run.sample_problems(rows, PROBLEM, 16, 4).reset_index(drop=True)
     rows = rows.join(predictions(rows))
     simulated = run.simulate(rows[rows.kind == "CoCoPeLia"])
     library = simulated[simulated.tile >= FIRST_TILE]

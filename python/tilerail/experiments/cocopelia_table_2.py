@@ -30,7 +30,7 @@ def study(run: Run) -> Outcome:
     rows["machine"] = [TESTBED + name[8] for name in rows.value]
     compared = Compared("cocopelia_table_2", "CoCoPeLia table II")
     for name, ours in found.items():
-        compared.add(name, ours, rows[rows.value == name])
+        compared.add(name, ours, rows, value=name)
     return Outcome(rows, compared.findings)
 
 

@@ -8,7 +8,7 @@ import itertools
 
 import pandas
 
-from .harness import Check, error_table, Experiment, hardware, numbers, Outcome, Run
+from .harness import Check, chosen_times, draw_violins, error_table, Experiment, hardware, numbers, Outcome, Run
 from .harness.models import MODELS, predictions
 
 NAME = "h200_models"
@@ -39,23 +39,10 @@ def cases(quick: bool) -> pandas.DataFrame:
 
 def losses(rows: pandas.DataFrame) -> pandas.DataFrame:
     """Measured time with each chosen tile / the problem's least measured time, minus 1."""
-    found = []
-    for _, tried in rows.groupby("group"):
-        chosen = {name: tried[column].idxmin() for name, column in PREDICTORS.items()}
-        if tried.routine.iloc[0] == "gemm":
-            chosen[f"T = {STATIC_TILE}"] = (tried.tile - STATIC_TILE).abs().idxmin()
-        found.append({name: tried.measured_s[at] / tried.measured_s.min() - 1 for name, at in chosen.items()})
-    return pandas.DataFrame(found)
-
-
-def draw(figure, errors: pandas.DataFrame) -> None:
-    routines = list(errors.groupby("label", sort=False))
-    for axes, (routine, of) in zip(figure.subplots(1, len(routines), squeeze=False)[0], routines):
-        axes.violinplot([100 * of.error[of.by == name].clip(-1, 1) for name in PREDICTORS], showmedians=True)
-        axes.axhline(0, color="#adb5bd", lw=0.8)
-        axes.set_xticks(range(1, len(PREDICTORS) + 1), list(PREDICTORS), rotation=40)
-        axes.set_title(routine)
-    figure.axes[0].set_ylabel("error of the prediction, %")
+    rows = rows.assign(distance=(rows.tile - STATIC_TILE).abs())
+    static = chosen_times(rows[rows.routine == "gemm"], "group", {f"T = {STATIC_TILE}": "distance"})
+    times = chosen_times(rows, "group", PREDICTORS).join(static)
+    return times.div(rows.groupby("group").measured_s.min(), axis=0) - 1
 
 
 def study(run: Run) -> Outcome:
@@ -67,13 +54,15 @@ def study(run: Run) -> Outcome:
         rows = rows.join(predictions(rows.assign(machine=str(run.options.topology)).astype({"tile": int})))
     errors = pandas.concat([rows.assign(by=name, error=rows[column] / rows.measured_s - 1)
                             for name, column in PREDICTORS.items()])
+    violins = {routine: {name: group.error for name, group in of.groupby("by", sort=False)}
+               for routine, of in errors.groupby("label", sort=False)}
     loss = losses(rows)
     checks = [Check(f"{routine}: simulator, median |error|", of.error.abs().median(), ERROR_TARGET)
               for routine, of in errors[errors.by == "simulator"].groupby("label", sort=False)]
     checks.append(Check("loss with the simulator's tile, median", loss["simulator"].median(), LOSS_TARGET))
     return hardware.outcome(run, rows, checks, {"errors": error_table(errors, ["label", "by"]),
                             "loss by the tile": loss.agg(["count", "median", "mean", "max"]).T.round(4).reset_index()},
-                            lambda figure: draw(figure, errors))
+                            lambda figure: draw_violins(figure, violins))
 
 
 EXPERIMENT = Experiment(NAME, __doc__, study, arguments=lambda parser: hardware.add_arguments(parser, 5), size=(10, 4))

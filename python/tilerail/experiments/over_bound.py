@@ -13,7 +13,7 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .harness import Check, Experiment, markdown, Outcome, Run
+from .harness import Check, Experiment, filled, markdown, Outcome, Run
 
 SIZES = [8192, 16384, 24576, 32768]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
@@ -37,19 +37,12 @@ def unions(rows: pandas.DataFrame) -> tuple[float, float, float]:
     return rows.start_s.min(), last, busy
 
 
-def links_of(group: str, machine: tr.Machine) -> set[str]:
-    """The links of a group in the machine's file."""
-    block = next(part for part in machine.to_toml().split("[[group]]") if f'name = "{group}"' in part)
-    lists = re.findall(r"^(?:forward|backward) = \[(.*)\]", block.split("\n[")[0], re.MULTILINE)
-    return set(re.findall(r'"([^"]+)"', ",".join(lists)))
-
-
 def loading(result: tr.Result, machine: tr.Machine, rows: pandas.DataFrame) -> tuple[pandas.Series, float | None]:
     """The copies that load the bound's resource (a link, a group or an engine of a GPU), and the least seconds of the
     resource that their bytes need, if known."""
     kind, _, name = re.sub(r" and \d+ more$", "", result.bound_by).partition(" ")
     if kind in ("link", "group"):
-        links = {name} if kind == "link" else links_of(name, machine)
+        links = {name} if kind == "link" else set(machine.groups.set_index("name").links[name])
         table = result.links if kind == "link" else result.groups
         used = table.set_index("name").utilisation.get(name)
         on = rows.route.astype(str).map(lambda route: bool(links & set(route.split(";"))))
@@ -130,24 +123,10 @@ def reasons(rows: pandas.DataFrame) -> pandas.DataFrame:
 def page(rows: pandas.DataFrame, options: argparse.Namespace) -> str:
     given = [f" --{name} {','.join(map(str, value))}" for name, value in
              (("sizes", list(map(side, options.sizes))), ("machines", options.machines)) if value]
-    median = rows.over_bound.median()
-    return f"""# Makespan over bound
-
-Written by `python -m tilerail.experiments over_bound{"".join(given)} --page docs/over_bound.md`
-(tilerail {tr.__version__}); [experiments.md](experiments.md#over_bound-how-near-to-the-bound) defines the terms.
-
-Cubes in f64 by policy `tilerail`, simulated, all GPUs: makespan over [bound](model.md#bound). `h`: all on the host,
-`0`: all on GPU 0, `d`: A, B, C on GPUs 0, 1, 2 (modulo their number). In an empty cell the problem does not fit in the
-memory of the GPUs, or `d` equals `0` because there is only one GPU.
-
-{len(rows)} problems, median {median:.2f}, target {TARGET}: {'reached' if median <= TARGET else 'missed'}; \
-{len(reasons(rows))} above {EXPLAINED_FROM}.
-
-{markdown(ratios(rows))}
-The largest losses of the problems above {EXPLAINED_FROM}, in percent of the bound, on the resource that limits the \
-bound.
-
-{markdown(reasons(rows))}"""
+    median, explained = rows.over_bound.median(), reasons(rows)
+    return filled("over_bound", given="".join(given), problems=len(rows), median=median, target=TARGET,
+                  reached="reached" if median <= TARGET else "missed", far=len(explained), far_from=EXPLAINED_FROM,
+                  ratios=markdown(ratios(rows)), reasons=markdown(explained))
 
 
 def study(run: Run) -> Outcome:

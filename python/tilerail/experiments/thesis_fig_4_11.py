@@ -6,8 +6,8 @@ The 66 printed speed-ups over one GPU, and the three printed ratios of one-GPU t
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, Run, squares, with_karolina_tiles,
-                      with_libraries)
+from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, rates, Run, squares,
+                      with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 SIZES = [8192, 16384, 32768]
@@ -23,7 +23,7 @@ def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
         for library, line in of.groupby("library", sort=False):
             axes.plot(line.gpus, line.tflops, "-", lw=1, color=colour(library), label=library)
             points = measured[(measured.place == place) & (measured.m == size) & (measured.library == library)]
-            axes.plot(points.gpus, 2e-12 * size**3 / points.measured_s, "o", ms=3, color=colour(library))
+            axes.plot(points.gpus, rates(points), "o", ms=3, color=colour(library))
         axes.set(xscale="log", yscale="log", title=f"{size}, {place}")
         axes.minorticks_off()
         axes.set_xticks(list(GPUS), list(map(str, GPUS)))
@@ -36,23 +36,22 @@ def study(run: Run) -> Outcome:
     rows = with_libraries(squares(SIZES[:1] if run.quick else SIZES, PLACES, KAROLINA), LIBRARIES)
     counts = pandas.DataFrame(GPUS.items(), columns=["gpus", "devices"])
     rows = run.simulate(with_karolina_tiles(rows.merge(counts, how="cross")))
-    compared, problem = Compared("thesis_fig_4_11", "karolina_dgemm"), ["library", "place", "m"]
-    for (library, place, size), of in rows.groupby(problem):
-        seconds = of.set_index("gpus").simulated_s
-        for count in list(GPUS)[1:]:
-            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", seconds[1] / seconds[count],
-                         of[of.gpus.isin([1, count])])
-    alone = rows[rows.gpus == 1]
-    for (place, size), of in alone.groupby(["place", "m"]):
-        seconds = of.set_index("library").simulated_s
-        compared.add(f"{OURS} over XKBLAS, {size} {place}, 1 GPU", seconds["XKBLAS"] / seconds[OURS],
-                     of[of.library.isin([OURS, "XKBLAS"])])
+    compared = Compared("thesis_fig_4_11", "karolina_dgemm")
+    seconds = rows.pivot(index=["library", "place", "m"], columns="gpus", values="simulated_s")
+    speed_ups = 1 / seconds.div(seconds[1], axis=0)
+    for (library, place, size), line in speed_ups.iterrows():
+        of = {"place": place, "m": size, "library": library}
+        for count, speed_up in line.items():
+            compared.add(f"{library}, {size} {place}, {count} GPUs over 1", speed_up, rows, gpus=[1, count], **of)
+        of["library"], name = [OURS, library], f"{OURS} over {library}, {size} {place}"
+        alone, scaled = seconds[1].loc[:, place, size], speed_ups[8].loc[:, place, size]
+        compared.add(f"{name}, 1 GPU", alone[library] / alone[OURS], rows, gpus=1, **of)
+        compared.add(f"{name}, speed-up by 8 GPUs", scaled[OURS] / scaled[library], rows, gpus=[1, 8], **of)
     measured = measured_rows()
     measured = measured[(measured.m == measured.n) & (measured.n == measured.k)].astype({"gpus": int})
-    seconds = rows.pivot(index=problem, columns="gpus", values="simulated_s")
-    speed_ups = (1 / seconds.div(seconds[1], axis=0)).round(2)
     return Outcome(rows, compared.findings, near_best(rows, ["place", "m", "gpus"]),
-                   {"speed-ups over one GPU": speed_ups.reset_index()}, lambda figure: draw(figure, rows, measured))
+                   {"speed-ups over one GPU": speed_ups.round(2).reset_index()},
+                   lambda figure: draw(figure, rows, measured))
 
 
 EXPERIMENT = Experiment("thesis_fig_4_11", __doc__, study, "PARALiA-GEMMex", size=(10, 6),

@@ -6,7 +6,7 @@ library, of all points and by shape, and the share of points at which GEMMex is 
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, irregular_dataset, near_best, Outcome, Run, SHAPES,
+from .harness import (colour, Compared, Experiment, factors, irregular_dataset, near_best, Outcome, rates, Run, SHAPES,
                       with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 from .thesis_fig_4_9 import OTHERS
@@ -23,8 +23,7 @@ def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
         for number, (box, library) in enumerate(zip(drawn["boxes"], LIBRARIES), 1):
             box.set_facecolor(colour(library))
             mine = points[points.library == library]
-            rates = 2e-12 * mine.m * mine.n * mine.k / mine.measured_s
-            axes.plot([number] * len(mine), rates, "x", ms=3, color="#30363d")
+            axes.plot([number] * len(mine), rates(mine), "x", ms=3, color="#30363d")
         axes.set_xticks(range(1, len(LIBRARIES) + 1), LIBRARIES, rotation=60, ha="right")
         axes.set_title(f"{shape}; crosses: measured")
     figure.axes[0].set_ylabel("TFLOP/s, simulated")
@@ -36,19 +35,16 @@ def shape_of(rows: pandas.DataFrame) -> pandas.Series:
 
 def study(run: Run) -> Outcome:
     rows = run.simulate(with_karolina_tiles(with_libraries(run.sample(irregular_dataset(), 5), LIBRARIES)))
-    times = rows.pivot(index=PROBLEM, columns="library", values="simulated_s")
-    factors = times[list(OTHERS)].div(times[OURS], axis=0)
-    compared = Compared("thesis_fig_4_12", "karolina_dgemm")
-    for shape in ("all", *SHAPES):
-        of = factors if shape == "all" else factors[factors.index.get_level_values("shape") == shape]
-        mine = rows if shape == "all" else rows[rows["shape"] == shape]
+    found, compared = factors(rows, PROBLEM, OURS, OTHERS), Compared("thesis_fig_4_12", "karolina_dgemm")
+    for name, shapes in ({"all": SHAPES} | {shape: (shape,) for shape in SHAPES}).items():
+        of = found[found.index.isin(shapes, level="shape")]
         for library in OTHERS:
-            compared.add(f"over {library}, {shape}", of[library].mean(), mine[mine.library.isin([OURS, library])])
+            compared.add(f"over {library}, {name}", of[library].mean(), rows, shape=shapes, library=(OURS, library))
         won = (of >= 1).all(axis=1).mean()
-        compared.add(f"{OURS} the fastest of four, {shape}", won, mine[mine.library != "tilerail"])
+        compared.add(f"{OURS} the fastest of four, {name}", won, rows, shape=shapes, library=(OURS, *OTHERS))
     measured = measured_rows()
     measured = measured[measured.devices == "0-7"].assign(shape=shape_of)
-    table = factors.groupby(level="shape", sort=False).agg(["mean", "min"]).round(2)
+    table = found.groupby(level="shape", sort=False).agg(["mean", "min"]).round(2)
     table.columns = [f"{library}, {what}" for library, what in table.columns]
     return Outcome(rows, compared.findings, near_best(rows, PROBLEM), {f"times over {OURS}": table.reset_index()},
                    lambda figure: draw(figure, rows, measured))

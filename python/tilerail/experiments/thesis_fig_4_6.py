@@ -1,39 +1,29 @@
 """Thesis figure 4.6: how long four GPUs wait for their first kernel, by bandwidth routing and by ETA with batches.
 
 The figure is a drawn example without a machine. Here: four GPUs with a host link each and a link between each pair,
-nothing shared, no latencies and no costs of calls. Links between GPUs have 4/3 of the rate of host links: this ratio
-was inferred from the two printed numbers, so that their agreement is half a fit. One sub-problem on each GPU, C not
-read; the wait of a GPU is the start of its first kernel.
+nothing shared, no latencies and no costs of calls (reference/four-gpus.toml). Links between GPUs have 4/3 of the rate
+of host links: this ratio was inferred from the two printed numbers, so that their agreement is half a fit. One
+sub-problem on each GPU, C not read; the wait of a GPU is the start of its first kernel.
 """
-
-from itertools import combinations
 
 import pandas
 
 import tilerail as tr
 
-from .harness import Compared, example_machine, Experiment, Outcome, Run
+from .harness import Compared, Experiment, FOUR_GPUS, Outcome, Run
 
 TILE = 2048
-HOST_RATE = 12  # GB/s; only the ratio matters
-RATIO = 4 / 3  # links between GPUs over host links
+TILE_S = 8 * TILE**2 / 12e9  # from the host
 NO_COSTS = {"task-us": 0, "request-us": 0, "peer-us": 0}
 ROUTES = {"by bandwidth": {"routing": "bandwidth", "batch": "off"}, "by ETA with batches": {}}
-
-
-def machine() -> tr.Machine:
-    links = {("host", f"gpu{gpu}"): HOST_RATE for gpu in range(4)}
-    links |= {(f"gpu{a}", f"gpu{b}"): RATIO * HOST_RATE for a, b in combinations(range(4), 2)}
-    return example_machine("figure-4-6", "four GPUs for thesis figure 4.6", links, "0 us",
-                           'launch = "0 us"; peak = "1 TFLOP/s"')
 
 
 def waits(route: str) -> pandas.DataFrame:
     """Seconds by GPU, for a product of 2 x 2 tiles of C with one step in K; in the time of a tile from the host."""
     problem = tr.gemm(2 * TILE, 2 * TILE, TILE, beta=0)
-    found = tr.simulate(problem, machine(), "gemmex", tile=TILE, options=NO_COSTS | ROUTES[route]).timeline
+    found = tr.simulate(problem, FOUR_GPUS, "gemmex", tile=TILE, options=NO_COSTS | ROUTES[route]).timeline
     found = found[found.kind == "gemm"].astype({"device": str}).groupby("device").start_s.min()
-    return found.reset_index(name="wait_s").assign(route=route, tiles=found.values / (8 * TILE**2 / HOST_RATE / 1e9))
+    return found.reset_index(name="wait_s").assign(route=route, tiles=found.values / TILE_S)
 
 
 def study(run: Run) -> Outcome:
@@ -41,7 +31,7 @@ def study(run: Run) -> Outcome:
     table = rows.pivot(index="device", columns="route", values="tiles")
     saved = 1 - table["by ETA with batches"] / table["by bandwidth"]
     compared = Compared("thesis_fig_4_6", "thesis figure 4.6")
-    given = rows.assign(machine="figure-4-6", library="PARALiA-GEMMex")
+    given = rows.assign(machine="four-gpus", library="PARALiA-GEMMex")
     compared.add("less idle time, mean of the GPUs", saved.mean(), given)
     compared.add("less idle time, best GPU", saved.max(), given)
 

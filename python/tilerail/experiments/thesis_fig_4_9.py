@@ -6,23 +6,18 @@ the sizes. Measured rows are in the figure.
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, REGULAR_SIZES, Run, squares,
-                      with_karolina_tiles, with_libraries)
+from .harness import (colour, Compared, Experiment, factors, KAROLINA, near_best, Outcome, rates, REGULAR_SIZES, Run,
+                      squares, with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 PLACES = ("h:h:h", "0:0:0")
 OTHERS = ("cuBLASXt", "XKBLAS", "PARALiA")
+PROBLEM = ["dtype", "place", "m"]
 
 
 def measured_squares() -> pandas.DataFrame:
     rows = measured_rows()
     return rows[(rows.m == rows.n) & (rows.n == rows.k) & (rows.devices == "0-7") & rows.place.isin(PLACES)]
-
-
-def factors(rows: pandas.DataFrame, seconds: str) -> pandas.DataFrame:
-    """Other libraries' times over ours, by dtype, place and size."""
-    times = rows.pivot(index=["dtype", "place", "m"], columns="library", values=seconds)
-    return times[list(OTHERS)].div(times[OURS], axis=0)
 
 
 def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
@@ -32,7 +27,7 @@ def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
             axes.plot(line.m / 1024, line.tflops, "-", lw=1, color=colour(library), label=library)
             if dtype == "f64":
                 points = measured[(measured.place == place) & (measured.library == library)]
-                axes.plot(points.m / 1024, 2e-12 * points.m**3 / points.measured_s, "o", ms=3, color=colour(library))
+                axes.plot(points.m / 1024, rates(points), "o", ms=3, color=colour(library))
         axes.set_title(f"{dtype}, {place}")
     panels[0][0].legend(title="simulated; dots: measured")
     figure.supylabel("TFLOP/s")
@@ -43,19 +38,16 @@ def study(run: Run) -> Outcome:
     rows = with_libraries(squares(run.sample(REGULAR_SIZES, 2), PLACES, KAROLINA), (OURS, *OTHERS, "tilerail"))
     rows = with_karolina_tiles(rows)
     rows = run.simulate(pandas.concat([rows.assign(dtype=dtype) for dtype in ("f64", "f32")]))
-    found, compared = factors(rows, "simulated_s"), Compared("thesis_fig_4_9", "karolina_dgemm")
-    for dtype, of_dtype in found.groupby(level="dtype"):
-        for place, of in of_dtype.groupby(level="place"):
-            for library in OTHERS:
-                mine = rows[(rows["dtype"] == dtype) & (rows.place == place) & rows.library.isin([OURS, library])]
-                compared.add(f"{dtype} {place}, over {library}", of[library].mean(), mine)
-        mine = rows[(rows["dtype"] == dtype) & rows.library.isin([OURS, *OTHERS[1:]])]
-        compared.add(f"{dtype}, over XKBLAS and PARALiA", of_dtype[list(OTHERS[1:])].mean().mean(), mine)
-    measured = measured_squares()
+    found, compared = factors(rows, PROBLEM, OURS, OTHERS), Compared("thesis_fig_4_9", "karolina_dgemm")
     means = found.groupby(level=["dtype", "place"], sort=False).mean()
-    tables = {"mean factors, simulated": means.round(2).reset_index(),
-              "factors of measured rows": factors(measured, "measured_s").round(2).reset_index()}
-    return Outcome(rows, compared.findings, near_best(rows, ["dtype", "place", "m"]), tables,
+    for (dtype, place, library), mean in means.stack().items():
+        compared.add(f"{dtype} {place}, over {library}", mean, rows, dtype=dtype, place=place, library=(OURS, library))
+    for dtype, mean in found[["XKBLAS", "PARALiA"]].groupby(level="dtype").mean().mean(axis=1).items():
+        compared.add(f"{dtype}, over XKBLAS and PARALiA", mean, rows, dtype=dtype, library=(OURS, "XKBLAS", "PARALiA"))
+    measured = measured_squares()
+    tables = {"mean factors, simulated": means.round(2).reset_index(), "factors of measured rows":
+              factors(measured, PROBLEM, OURS, OTHERS, "measured_s").round(2).reset_index()}
+    return Outcome(rows, compared.findings, near_best(rows, PROBLEM), tables,
                    lambda figure: draw(figure, rows, measured))
 
 

@@ -9,7 +9,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness import Check, Compared, example_machine, Experiment, Outcome, Run
+from .harness import Check, Compared, Experiment, FOUR_GPUS, Outcome, Run
 
 PRINTED, WIDER = 1, 2  # GB/s from GPU 0 to 1: as printed, and for different rules
 SIZE, TILE = 4096, 1024
@@ -18,11 +18,11 @@ CASES = [(rate, hops, rule) for rate in (PRINTED, WIDER) for hops, rule in
 
 
 def machine(straight: int) -> tr.Machine:
-    """The three GPUs, with round values for anything missing in the thesis."""
-    links = {("host", f"gpu{gpu}"): 0.1 for gpu in range(3)}
-    links |= {("gpu0", "gpu1"): straight, ("gpu0", "gpu2"): 3, ("gpu2", "gpu1"): 4}
-    return example_machine("three-gpus", "the example of thesis 3.2.2", links, "1 us",
-                           'launch = "10 us"; peak = "1 TFLOP/s"')
+    """Three GPUs with slow host links, which the thesis does not name."""
+    three = tr.machine(FOUR_GPUS).set("gpus", 3)
+    for link, rate in (("host<->*", 0.1), ("gpu0<->gpu1", straight), ("gpu0<->gpu2", 3), ("gpu1<->gpu2", 4)):
+        three = three.set(f"link:{link}.bandwidth", f"{rate} GB/s")
+    return three
 
 
 def traffic(case: tuple[int, int, str]) -> pandas.DataFrame:

@@ -14,6 +14,7 @@ from tilerail import InputError
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 KAROLINA, CLX_AI, HETERO = "karolina-hgx-a100", "clx-ai", "clx-ai-hetero"
 TESTBED = "cocopelia-testbed-"  # 1 or 2
+FOUR_GPUS = REFERENCE / "four-gpus.toml"
 
 
 def count(text: str) -> int:
@@ -53,14 +54,20 @@ def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFram
     return rows
 
 
+def dgemms(name: str, *more: str) -> pandas.DataFrame:
+    """A reference table of products, with numbers in its sizes, its times and these columns."""
+    rows = numbers(table(name), name, "M", "N", "K", "median_s", *more)
+    rows["place"] = rows.loc_A + ":" + rows.loc_B + ":" + rows.loc_C
+    rows = rows.drop(columns=["loc_A", "loc_B", "loc_C"])
+    return rows.rename(columns={"M": "m", "N": "n", "K": "k", "median_s": "measured_s"})
+
+
 def measured(name: str, machine: str) -> pandas.DataFrame:
     """The rows of a reference table of DGEMMs: library, machine, m, n, k, place, devices, tile, measured_s, ..."""
-    rows = numbers(table(name, ("library", "M", "loc_A", "tile", "median_s")), name, "M", "N", "K", "tile", "median_s")
+    rows = dgemms(name, "tile")
     if "devices" not in rows:
         rows["devices"] = "all"
-    rows["place"] = rows.loc_A + ":" + rows.loc_B + ":" + rows.loc_C
-    rows = rows.drop(columns=["loc_A", "loc_B", "loc_C"]).assign(machine=machine, dtype="f64", dataset=name)
-    return rows.rename(columns={"M": "m", "N": "n", "K": "k", "median_s": "measured_s"})
+    return rows.assign(machine=machine, dtype="f64", dataset=name)
 
 
 def cocopelia(*libraries: str) -> pandas.DataFrame:
@@ -151,6 +158,17 @@ def karolina_tile(library: str, least: int) -> int | None:
 def with_karolina_tiles(rows: pandas.DataFrame) -> pandas.DataFrame:
     least = rows[["m", "n", "k"]].min(axis=1)
     return rows.assign(tile=[karolina_tile(*each) for each in zip(rows.library, least)])
+
+
+def factors(rows: pandas.DataFrame, problem: list[str], ours: str, others: tuple[str, ...], seconds="simulated_s"):
+    """The other libraries' times over ours, by problem."""
+    times = rows.pivot(index=problem, columns="library", values=seconds)
+    return times[list(others)].div(times[ours], axis=0)
+
+
+def rates(rows: pandas.DataFrame) -> pandas.Series:
+    """Measured TFLOP/s of products."""
+    return 2e-12 * rows.m * rows.n * rows.k / rows.measured_s
 
 
 def with_libraries(rows: pandas.DataFrame, libraries: tuple[str, ...]) -> pandas.DataFrame:

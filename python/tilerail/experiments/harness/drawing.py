@@ -55,6 +55,16 @@ def draw_errors(axes, groups: dict[str, pandas.Series], tolerance: float, title:
     axes.set_title(title)
 
 
+def draw_violins(figure, panels: dict[str, dict[str, pandas.Series]]) -> None:
+    """A panel for each title, and in it the distribution of each group's errors, up to 100 %."""
+    for axes, (title, groups) in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels.items()):
+        axes.violinplot([100 * errors.clip(-1, 1) for errors in groups.values()], showmedians=True, points=30)
+        axes.axhline(0, color="#adb5bd", linewidth=0.8)
+        axes.set_xticks(range(1, len(groups) + 1), list(groups))
+        axes.set_title(title)
+    figure.axes[0].set_ylabel("predicted over measured, minus 1, %")
+
+
 def figure_of(outcome: Outcome, size: tuple[float, float], note: str) -> Figure | None:
     """None if there is nothing to draw. ``note`` stands above, for a part of the problems."""
     left, right = size[0] if outcome.draw else 0.0, 7.5 if outcome.findings else 0.0

@@ -17,10 +17,11 @@ import pandas
 import tilerail as tr
 
 from . import drawing
-from .data import remarks, table
+from .data import remarks
 from .studies import Outcome, Run
 from .verdicts import Check, Finding, claim_table, left_out, published
 
+PAGES = Path(__file__).resolve().parents[1] / "pages"
 PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
 PART = "a part of the problems (--quick): no verdicts on the whole"
 
@@ -127,19 +128,24 @@ def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:
     """The findings and checks in files of ``save``."""
     values = {each.name: each for each in published() if each.experiment == name}
     findings, checks = [], []
-    for row in table(folder / name / f"{name}-verdicts.csv").to_dict("records"):
-        ours, fitted = float(row["ours"]), row["fitted"] == "True"
-        if row["kind"] == "printed":
-            findings.append(Finding(values[row["name"]], ours, fitted))
+    rows = pandas.read_csv(folder / name / f"{name}-verdicts.csv", comment="#", float_precision="round_trip")
+    for row in rows.itertuples():
+        if row.kind == "printed":
+            findings.append(Finding(values[row.name], row.ours, row.fitted))
         else:
-            checks.append(Check(row["name"], ours, float(row["target"]) if row["target"] else None,
-                                row["least"] == "True", fitted, row["share"] == "True"))
+            target = None if pandas.isna(row.target) else row.target
+            checks.append(Check(row.name, row.ours, target, row.least, row.fitted, row.share))
     return findings, checks
 
 
 def markdown(rows: pandas.DataFrame) -> str:
     lines = [rows.columns, ["---"] * len(rows.columns), *rows.itertuples(index=False)]
     return "".join(f"| {' | '.join(str(cell).replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+
+
+def filled(name: str, **parts) -> str:
+    """The page of the documentation with these parts."""
+    return (PAGES / f"{name}.txt").read_text(encoding="utf-8").format(version=tr.__version__, **parts)
 
 
 def wrapped(text: str) -> str:
@@ -179,28 +185,8 @@ def page(of: dict[str, Experiment], folder: Path, command: str, quick: bool, pat
                  for name, (findings, own) in found.items() if of[name].paper == paper]
         papers += f"\n## {paper}\n\n" + "\n".join(parts) if parts else ""
     reasons = [wrapped(f"* **{row.claim}** ({row.paper}): {row.reason}") for row in verdicts.itertuples() if row.reason]
-    path.write_text(f"""# Gallery
-
-Written by `{command}` (tilerail {tr.__version__}).
-[experiments.md](experiments.md) describes each experiment, the bands, and the four verdicts.
-{f"{chr(10)}Limit: {PART}.{chr(10)}" * quick}
-On the right of a figure each dot is a value of ours. The green band is the tolerance around the printed number, and has
-the same width for all numbers. A red dot lies outside; dots beyond three half widths are at the edge of the frame.
-
-## Verdicts
-
-Each claim of a paper has one verdict. *Fitted*: so many of the compared numbers come from a simulation with a figure
-that was fitted to the same rows, or taken from the same table, so that agreement is not evidence.
-
-{markdown(verdicts.drop(columns="reason"))}
-{chr(10).join(reasons)}
-
-## Checks of the model
-
-Our own targets, errors against measured rows, and unit tests. They are not verdicts on papers.
-
-{markdown(checks[["experiment", *check_table([]).columns]])}{papers}
-## Printed numbers that are not compared
-
-{markdown(left_out())}""", encoding="utf-8")
+    path.write_text(filled("gallery", command=command, limit=f"\nLimit: {PART}.\n" * quick, papers=papers,
+                           verdicts=markdown(verdicts.drop(columns="reason")), reasons="\n".join(reasons),
+                           checks=markdown(checks[["experiment", *check_table([]).columns]]),
+                           left_out=markdown(left_out())), encoding="utf-8")
     return verdicts

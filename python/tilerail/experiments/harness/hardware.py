@@ -14,7 +14,7 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .data import count, numbers, remarks, table
+from .data import count, dgemms, numbers, remarks, table
 from .studies import Outcome, Run
 
 # The columns of a cases file (docs/formats.md) and their defaults. Tools that are not in the package: the command.
@@ -42,13 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser, iterations: int = 10) -> None
 def gpus_of(options: argparse.Namespace) -> int:
     """The GPUs to use. Raises InputError unless there is a machine with as many, or a file of results."""
     if (options.topology is None) == (options.from_saved is None):
-        raise InputError("--topology", None, "is missing, or not alone", "--topology FILE to measure, or --from-saved CSV")
+        expected = "--topology FILE to measure, or --from-saved CSV"
+        raise InputError("--topology", None, "is missing, or not alone", expected)
     if options.from_saved:
         return 0
     memories = tr.machine(options.topology).memories
     count = int((memories.kind == "gpu").sum())
     if options.gpus and not 0 < options.gpus <= count:
-        raise InputError("--gpus", str(options.gpus), "is out of range", f"1 to {count}, the GPUs of '{options.topology}'")
+        expected = f"1 to {count}, the GPUs of '{options.topology}'"
+        raise InputError("--gpus", str(options.gpus), "is out of range", expected)
     return options.gpus or count
 
 
@@ -131,10 +133,8 @@ def outcome(run: Run, rows: pandas.DataFrame, checks, tables, draw) -> Outcome:
 
 def peers(name: str) -> pandas.DataFrame:
     """Times of other libraries: library, m, n, k, dtype, place, gpus, seconds; ``label`` names the problem."""
-    rows = numbers(table(name), name, "M", "N", "K", "gpus", "median_s")
-    rows = rows.rename(columns={"M": "m", "N": "n", "K": "k", "median_s": "seconds"})
-    rows["place"] = rows.loc_A + ":" + rows.loc_B + ":" + rows.loc_C
-    rows["label"] = [f"{m if m == n == k else f'{m} x {n} x {k}'} {dtype} {place} on {gpus} GPU{'s' * (gpus > 1)}"
-                     for m, n, k, dtype, place, gpus in zip(*(rows[column] for column in
-                                                              ("m", "n", "k", "dtype", "place", "gpus")))]
-    return rows[["library", "m", "n", "k", "dtype", "place", "gpus", "seconds", "label"]]
+    rows = dgemms(name, "gpus").rename(columns={"measured_s": "seconds"})
+    rows = rows[["library", "m", "n", "k", "dtype", "place", "gpus", "seconds"]]
+    return rows.assign(label=[
+        f"{m if m == n == k else f'{m} x {n} x {k}'} {dtype} {place} on {gpus} GPU{'s' * (gpus > 1)}"
+        for m, n, k, dtype, place, gpus in rows.iloc[:, 1:-1].itertuples(index=False)])

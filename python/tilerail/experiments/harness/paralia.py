@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy
 import pandas
@@ -46,9 +48,6 @@ class Variants:
     def of(self, *libraries: str) -> pandas.DataFrame:
         return self.rows[self.rows.library.isin(libraries)]
 
-    def metric(self, library: str) -> pandas.DataFrame:
-        return self.of(library).assign(metric="efficiency")
-
     def table(self, cost: str) -> pandas.DataFrame:
         return self.rows.pivot(index=PROBLEM, columns="library", values=cost)
 
@@ -74,20 +73,20 @@ class Variants:
         return pandas.DataFrame(lines)
 
 
-def table_rows(compared: Compared, of: Variants, others: tuple[str, ...], libraries: tuple[str, ...]) -> None:
-    """The values of tables 3.4 and 3.5, and the factors of 3.3.3.3 and 3.3.4."""
-    for name, part in of.parts().items():
+COSTS = {"simulated_s": ("rate", "speed"), "joules": ("efficiency", "efficiency")}  # names of a mean, and of a factor
+
+
+def table_rows(compared: Compared, of: Variants, libraries: tuple[str, ...]) -> None:
+    """The means of tables 3.4 and 3.5, their ratios, and the factors of 3.3.3.3 and 3.3.4."""
+    short = {library: NAMES.get(library, library) for library in libraries}
+    for (part_name, part), (cost, (mean, factor)) in product(of.parts().items(), COSTS.items()):
+        def add(name: str, ours: Callable, *of_libraries: str) -> None:
+            if name in compared.values:
+                compared.add(name, ours(*of_libraries, cost), part.of(*of_libraries).assign(metric=mean))
+
         for library in libraries:
-            short = NAMES.get(library, library)
-            compared.add(f"{short}, rate, {name}", part.mean(library, "simulated_s"), part.of(library))
-            compared.add(f"{short}, efficiency, {name}", part.mean(library, "joules"), part.metric(library))
-            for other in others if short.startswith("select") else ():
-                compared.add(f"{short} over {other}, speed, {name}", part.factor(library, other, "simulated_s"),
-                             part.of(library, other))
-                compared.add(f"{short} over {other}, efficiency, {name}", part.factor(library, other, "joules"),
-                             part.metric(library))
-    for library in libraries:
-        if NAMES.get(library, "").startswith("select"):
-            for what, cost in (("rate", "simulated_s"), ("efficiency", "joules")):
-                compared.add(f"{NAMES[library]} over comm_opt, {what}", of.ratio(library, "PARALiA-comm_opt", cost),
-                             of.metric(library) if cost == "joules" else of.of(library, "PARALiA-comm_opt"))
+            add(f"{short[library]}, {mean}, {part_name}", part.mean, library)
+        for pair in permutations(libraries, 2):
+            names = " over ".join(short[library] for library in pair)
+            add(f"{names}, mean {mean}, {part_name}", part.ratio, *pair)
+            add(f"{names}, {factor}, {part_name}", part.factor, *pair)

@@ -71,6 +71,11 @@ class Run:
         picked = [number * count // most for number in range(most)]
         return items.iloc[picked] if isinstance(items, pandas.DataFrame) else [items[number] for number in picked]
 
+    def sample_problems(self, rows: pandas.DataFrame, problem: list[str], most: int, each: int) -> pandas.DataFrame:
+        """The rows of ``most`` problems, ``each`` of one; a problem has equal values in these columns."""
+        problems = self.sample([of for _, of in rows.groupby(problem, sort=False)], most)
+        return pandas.concat([self.sample(of, each) for of in problems])
+
     def map(self, function: Callable, items: Iterable) -> list:
         """The function's results in order; items run simultaneously."""
         with ThreadPoolExecutor(self.options.jobs) as pool:
@@ -94,27 +99,6 @@ class Run:
         return rows.assign(error=rows.simulated_s / rows.measured_s - 1) if "measured_s" in rows else rows
 
 
-def example_machine(name: str, about: str, links: dict[tuple[str, str], float], latency: str,
-                    kernels: str) -> tr.Machine:
-    """A machine of links (GB/s, both directions) between a host and GPUs, with ``kernels`` (a launch and a peak) and
-    nothing shared."""
-    source = 'source = "example"\n'
-    text = f'schema = 1\nname = "{name}"\ndescription = "{about}"\n[sources]\n'
-    text += f'example = {{ kind = "assumed", text = "{about}; the rest is round" }}\n'
-    text += '[[memory]]\nname = "host"\nkind = "host"\n' + source
-    for gpu in sorted({memory for ends in links for memory in ends if memory != "host"}):
-        text += (f'[[memory]]\nname = "{gpu}"\nkind = "gpu"\ndevice = {gpu[3:]}\ncapacity = "16 GB"\n'
-                 'kernels = "round"\nengines = { h2d = 1, d2h = 1, peer = 3 }\n'
-                 'watts = { idle = "50 W", busy = "250 W" }\n') + source
-    for (src, dst), rate in links.items():
-        text += (f'[[link]]\nfrom = "{src}"\nto = "{dst}"\nbandwidth = "{rate} GB/s"\nlatency = "{latency}"\n'
-                 'both = true\n') + source
-    text += (f'[kernels.round]\n{kernels.split(";")[0]}\nmultiprocessors = 16\nblock = [128, 128]\nk_overhead = 0\n'
-             f'memory_bandwidth = "1 TB/s"\n{source}[[kernels.round.gemm]]\ndtype = "f64"\n{kernels.split(";")[1]}\n'
-             f'efficiency = [[1, 1.0]]\n{source}')
-    return tr.machine.from_toml(text, f"{name}.toml")
-
-
 def quantile(values: Iterable[float], share: float) -> float:
     """The element of rank floor(share n), from 0, of the sorted values, as in ``tilerail compare``."""
     ordered = sorted(values)
@@ -130,6 +114,13 @@ def error_table(rows: pandas.DataFrame, by: str | list[str] = "library") -> pand
                              {name: f"{quantile(of.error.abs(), share):.1%}" for name, share in sizes.items()})
 
     return rows.groupby(by, sort=False)[["error"]].apply(line).reset_index()
+
+
+def chosen_times(rows: pandas.DataFrame, problem: list[str], choices: dict[str, str]) -> pandas.DataFrame:
+    """By problem: the measured seconds with the tile for which each of these columns is least, by name."""
+    groups = rows.groupby(problem)
+    return pandas.DataFrame({name: rows.loc[groups[column].idxmin()].set_index(problem).measured_s
+                             for name, column in choices.items()})
 
 
 NEAR_BEST, OFTEN = 1.02, 0.95  # largest distance of `tilerail` from the best, and in which share of the problems

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import pandas
 
-from tilerail import InputError
-
-from .data import LIBRARIES, REFERENCE, numbers, table
+from .data import LIBRARIES, numbers, table
 
 NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
-COLUMNS = ("paper", "claim", "name", "where", "low", "high", "unit", "tolerance", "experiment", "reason")
+QUOTIENT = r"(?:,| to) ([\d.]+) / ([\d.]+)"  # of two printed numbers, in the place of a ratio
 
 
 @dataclass(frozen=True)
@@ -57,28 +55,11 @@ class Printed:
         return self.text(self.low) if self.low == self.high else f"{self.text(self.low)} to {self.text(self.high)}"
 
 
-def _checked(value: Printed, path: Path) -> Printed:
-    place = f"{path.name}: {value.claim}, {value.name}"
-    if not value.experiment and not value.reason:
-        raise InputError(place, None, "has neither an experiment nor a reason")
-    try:
-        low, high = value.band
-    except ValueError:
-        raise InputError(f"{place}: tolerance", value.tolerance, "is not a number", "a number, or a share in %") from None
-    nothing = NO_EFFECT.get(value.unit)
-    if value.experiment and not low <= value.low <= value.high <= high:
-        raise InputError(place, f"{value.low} to {value.high}", "is not a range")
-    if value.experiment and nothing is not None and low <= nothing <= high and not value.low <= nothing <= value.high:
-        raise InputError(place, None, f"the band {low:g} to {high:g} contains no effect, {nothing:g}", "a smaller one")
-    return value
-
-
 @lru_cache(maxsize=None)
-def published(path: Path = REFERENCE / "published.csv") -> tuple[Printed, ...]:
-    """Raises InputError naming the row: for cells that are not numbers, rows that are neither compared nor have a
-    reason, and bands with "no effect" (a factor of 1, a gain of 0) around a number that is printed as an effect."""
-    rows = numbers(table(path, COLUMNS), path.name, "low", "high")[list(COLUMNS)]
-    return tuple(_checked(Printed(**cells), path) for cells in rows.to_dict("records"))
+def published() -> tuple[Printed, ...]:
+    """The rows of reference/published.csv."""
+    rows = numbers(table("published"), "published.csv", "low", "high")
+    return tuple(Printed(**cells) for cells in rows.to_dict("records"))
 
 
 @dataclass(frozen=True)
@@ -160,9 +141,12 @@ class Compared:
         self.datasets = datasets
         self.findings: list[Finding] = []
 
-    def add(self, name: str, ours: float, rows: pandas.DataFrame) -> None:
-        """``rows``: the simulations behind the value. Names that are not printed are ignored."""
+    def add(self, name: str, ours: float, rows: pandas.DataFrame, **of) -> None:
+        """``rows``: the simulations behind the value; ``of``: only rows with this value, or one of these, by column.
+        Names that are not printed are ignored."""
         if name in self.values and not math.isnan(ours):
+            for column, value in of.items():
+                rows = rows[rows[column].isin(value if isinstance(value, (list, tuple)) else [value])]
             fitted = any(fitted_rows(rows, dataset).any() for dataset in self.datasets)
             self.findings.append(Finding(self.values[name], ours, fitted))
 
@@ -197,8 +181,8 @@ def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: i
             if not far.within:
                 ours += f"; farthest: {far.value.name}: {far.value.text(far.ours)} for {far.value.printed}"
         fitted = sum(each.fitted for each in found)
-        where, reason = (dict.fromkeys(cells) for cells in ((value.where for value in values),
-                                                            (value.reason for value in values if value.reason)))
+        where = dict.fromkeys(re.sub(QUOTIENT, "", value.where) for value in values)
+        reason = dict.fromkeys(value.reason for value in values if value.reason)
         lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(values, found),
                       f"{fitted} of {len(found)}" if fitted else "-", "; ".join(reason)))
     return pandas.DataFrame(lines, columns="paper claim where printed ours verdict fitted reason".split())
