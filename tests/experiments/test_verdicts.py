@@ -83,6 +83,8 @@ class Verdicts(unittest.TestCase):
     def test_one_of_four_words(self):
         self.assertEqual(self.of(2.0, 2.5), "reproduced")
         self.assertEqual(self.of(2.0, 3.0), "partly")
+        self.assertEqual(self.of(3.0, 1.1), "partly")  # faster, but not two times
+        self.assertEqual(self.of(3.0, 0.9), "no")
         self.assertEqual(self.of(1.0, 3.0), "no")
         self.assertEqual(self.of(), "cannot be told")
         self.assertEqual(self.of(2.0, 2.0, reason="misprint"), "cannot be told")

@@ -74,6 +74,12 @@ class Finding:
         return low <= self.ours <= high
 
     @property
+    def same_direction(self) -> bool:
+        """Whether both numbers are effects, both above or both below "no effect"."""
+        none = NO_EFFECT.get(self.value.unit, math.nan)
+        return (self.ours - none) * (self.value.low - none) > 0 < (self.ours - none) * (self.value.high - none)
+
+    @property
     def distance(self) -> float:
         """From the middle of the band, in half widths: up to 1 is within."""
         low, high = self.value.band
@@ -155,8 +161,10 @@ def verdict_of(values: list[Printed], findings: list[Finding]) -> str:
     """The verdict on a claim with these printed numbers."""
     if not findings or any(value.reason for value in values):
         return UNKNOWN
-    within = sum(each.within for each in findings)
-    return REPRODUCED if within == len(findings) else PARTLY if within else NONE
+    if all(each.within for each in findings):
+        return REPRODUCED
+    is_part = any(each.within for each in findings) or all(each.same_direction for each in findings)
+    return PARTLY if is_part else NONE
 
 
 def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: int = 4) -> pandas.DataFrame:
