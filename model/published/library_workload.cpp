@@ -87,7 +87,6 @@ class Traffic {
   void reroute() {
     std::vector<size_t> order(loads_.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::erase_if(order, [&](size_t link) { return loads_[link].bytes == Bytes{0}; });
     std::ranges::stable_sort(order, std::greater{},
                              [&](size_t link) { return loads_[link].time; });
     longest_ = longest_of_all();
@@ -95,17 +94,20 @@ class Traffic {
   }
 
   void reroute(Node src, Node dst) {
+    if (src == dst) return;
     Load& direct = load(src, dst);
-    const Seconds limit = (1 + rounding) * longest_;
-    SecondsPerByte best = per_byte(src, dst);
+    SecondsPerByte widest = per_byte(src, dst);
+    Seconds least = direct.time;
     for (Node via = 0; via < devices_; ++via) {
       if (via == src || via == dst) continue;
       const SecondsPerByte cost = std::max(per_byte(src, via), per_byte(via, dst)) /
                                   SharedLinks::bottleneck_worth;
-      if (cost < best &&
-          (2 * cost <= best || std::max(time_with(src, via, direct.bytes),
-                                        time_with(via, dst, direct.bytes)) <= limit))
-        best = cost, direct.via = via, direct.rerouted = true;
+      const Seconds time =
+          std::max(time_with(src, via, direct.bytes), time_with(via, dst, direct.bytes));
+      const bool wins = cost < widest || time < (1 - rounding) * least;
+      const bool pays = 2 * cost <= widest || time <= (1 + rounding) * longest_;
+      if (cost <= widest && wins && pays)
+        widest = cost, least = time, direct.via = via, direct.rerouted = true;
     }
     if (!direct.rerouted) return;
     const Bytes bytes = std::exchange(direct.bytes, Bytes{0});
