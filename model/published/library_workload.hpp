@@ -26,8 +26,8 @@ double further_parts(size_t devices);
 /// * neither of its two links then takes longer than the longest link.
 /// This includes links of hosts, which SharedLinks excludes because it has no times.
 /// The shares are equal, or shares / pred of equal shares, `adjusted`, if these are
-/// faster. `links`: without hops, `active` is activated. docs/model.md#workload-model
-Workload library_workload(const WorkloadProblem& problem, const SharedLinks& links,
+/// faster. `shared`: without hops, `active` is activated. docs/model.md#workload-model
+Workload library_workload(const WorkloadProblem& problem, const SharedLinks& shared,
                           std::span<const size_t> active);
 
 /// The workload with the shares that the library deals for a metric, without devices that
