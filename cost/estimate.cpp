@@ -26,6 +26,8 @@ class Pass {
       devices_.push_back({{slots(engines.h2d), slots(engines.d2h), slots(engines.peer),
                            slots(engines.total)}});
     }
+    for (const MemoryId gpu : plan.devices)
+      devices_[gpu.index()].regain = topology.kernels_of(gpu).regain;
   }
 
   Estimate run() {
@@ -147,18 +149,23 @@ class Pass {
     const Op& op = plan_.op(id);
     const Seconds filled = cost.time * cost.share;
     Device& device = devices_[plan_.queue(op.queue).dst.index()];
-    device.load = std::max(device.load, start) + filled;
+    const bool is_idle = start >= device.last_end && cost.time > Seconds{0};
+    const Seconds regain = is_idle ? device.regain : Seconds{0};
+    device.load = std::max(device.load, start) + filled + regain * cost.share;
     if (is_kernel(op.kind)) {  // the duty counts kernels only, as in the simulator
       device.busy += filled;
       device.busy_aligned += filled / cost.slack;
     }
     device.slows_down = device.slows_down || cost.slows_down;
-    return std::max(start + cost.time, device.load);
+    const Seconds end = std::max(start + regain + cost.time, device.load);
+    device.last_end = std::max(device.last_end, end);
+    return end;
   }
 
   struct Device {
     std::array<Slots, 4> engines;          // h2d, d2h, peer, total
-    Seconds load = {};                     // end of its kernels so far
+    Seconds regain = {};                   // of kernels that start while it is idle
+    Seconds load = {}, last_end = {};      // end of its kernels so far, by work and time
     Seconds busy = {}, busy_aligned = {};  // actual, and with well aligned operands
     bool slows_down = false;               // whether any of its kernels does under load
   };

@@ -11,32 +11,102 @@
 namespace tilerail {
 namespace {
 
-/// Bytes and times of the links between active devices and memories with operands.
-class Traffic {
+using Node = size_t;  // active devices, then other memories with operands
+
+/// The links between the nodes without detours, and the detours at least as wide.
+class Links {
  public:
-  Traffic(const WorkloadProblem& problem, const SharedLinks& links,
-          std::span<const size_t> active, std::span<const double> shares)
-      : links_{links}, devices_{active.size()} {
+  struct Link {
+    Node src, dst;
+  };
+  struct Detour {
+    Node via;
+    SecondsPerByte per_byte;  // of bottleneck_worth of the narrower link
+  };
+
+  Links(const WorkloadProblem& problem, const SharedLinks& shared,
+        std::span<const size_t> active)
+      : devices_{active.size()}, nearest_(devices_ + problem.operands.size()) {
     for (const size_t index : active) nodes_.push_back(problem.devices[index]);
     for (const auto& operand : problem.operands)
-      if (std::ranges::find(nodes_, operand.place) == nodes_.end())
-        nodes_.push_back(operand.place);
-    loads_.resize(nodes_.size() * nodes_.size());
-    for (Node device = 0; device < devices_; ++device)
+      if (node_of(operand.place) == nodes_.size()) nodes_.push_back(operand.place);
+    for (const MemoryId src : nodes_)
+      for (const MemoryId dst : nodes_)
+        times_.push_back({shared.per_byte(src, dst), shared.latency(src, dst)});
+    if (problem.max_hops > 0)
+      for (Node src = 0; src < nodes_.size(); ++src) find_detours(src);
+  }
+
+  Node devices() const { return devices_; }
+  Node nodes() const { return nodes_.size(); }
+  size_t at(Node src, Node dst) const { return src * nodes_.size() + dst; }
+  Node node_of(MemoryId memory) const {
+    return Node(std::ranges::find(nodes_, memory) - nodes_.begin());
+  }
+  SecondsPerByte per_byte(Node src, Node dst) const {
+    return times_[at(src, dst)].per_byte;
+  }
+  Seconds time(Node src, Node dst, Bytes bytes) const {
+    const auto& [per_byte, latency] = times_[at(src, dst)];
+    return bytes > Bytes{0} ? latency + bytes * per_byte : Seconds{0};
+  }
+  const std::vector<Link>& with_detours() const { return with_detours_; }
+  /// In the order of devices.
+  std::vector<Detour> detours(Node src, Node dst) const {
+    std::vector<Detour> all;
+    for (const Detour& to : nearest_[src]) {
+      if (to.per_byte > per_byte(src, dst)) break;
+      const SecondsPerByte on = per_byte(to.via, dst) / SharedLinks::bottleneck_worth;
+      if (to.via != dst && on <= per_byte(src, dst) && on < LinkMap::no_way)
+        all.push_back({to.via, std::max(to.per_byte, on)});
+    }
+    std::ranges::sort(all, {}, &Detour::via);
+    return all;
+  }
+
+ private:
+  struct Times {
+    SecondsPerByte per_byte;
+    Seconds latency;
+  };
+
+  void find_detours(Node src) {
+    for (Node via = 0; via < devices_; ++via)
+      if (via != src && per_byte(src, via) < LinkMap::no_way)
+        nearest_[src].push_back(
+            {via, per_byte(src, via) / SharedLinks::bottleneck_worth});
+    std::ranges::sort(nearest_[src], {}, &Detour::per_byte);
+    for (Node dst = 0; dst < nodes_.size(); ++dst)
+      if (dst != src && !detours(src, dst).empty()) with_detours_.push_back({src, dst});
+  }
+
+  size_t devices_;
+  std::vector<MemoryId> nodes_;
+  std::vector<Times> times_;
+  std::vector<std::vector<Detour>> nearest_;  // by source: first links, the widest first
+  std::vector<Link> with_detours_;
+};
+
+/// Bytes and times of the links.
+class Traffic {
+ public:
+  Traffic(const WorkloadProblem& problem, const Links& links,
+          std::span<const double> shares)
+      : links_{links}, loads_(links.nodes() * links.nodes()) {
+    for (Node device = 0; device < links_.devices(); ++device)
       charge(problem, device, shares[device]);
-    if (problem.max_hops > 0) reroute();
+    reroute();
   }
 
   /// The longest time of the links from and to a device.
-  Seconds longest(size_t device) const {
+  Seconds longest(Node device) const {
     Seconds longest{0};
-    for (Node other = 0; other < nodes_.size(); ++other)
+    for (Node other = 0; other < links_.nodes(); ++other)
       longest = std::max({longest, time(other, device), time(device, other)});
     return longest;
   }
 
  private:
-  using Node = size_t;  // active devices, then other memories
   struct Load {
     Bytes bytes{0};
     Seconds time{0};
@@ -44,11 +114,8 @@ class Traffic {
     bool rerouted = false;
   };
 
-  Load& load(Node src, Node dst) { return loads_[src * nodes_.size() + dst]; }
-  const Load& load(Node src, Node dst) const { return loads_[src * nodes_.size() + dst]; }
-  SecondsPerByte per_byte(Node src, Node dst) const {
-    return links_.per_byte(nodes_[src], nodes_[dst]);
-  }
+  Load& load(Node src, Node dst) { return loads_[links_.at(src, dst)]; }
+  const Load& load(Node src, Node dst) const { return loads_[links_.at(src, dst)]; }
   Seconds time(Node src, Node dst) const {
     const Load& direct = load(src, dst);
     return direct.rerouted
@@ -56,10 +123,7 @@ class Traffic {
                : direct.time;
   }
   Seconds time_with(Node src, Node dst, Bytes bytes) const {
-    bytes += load(src, dst).bytes;
-    return bytes > Bytes{0}
-               ? links_.latency(nodes_[src], nodes_[dst]) + bytes * per_byte(src, dst)
-               : Seconds{0};
+    return links_.time(src, dst, bytes + load(src, dst).bytes);
   }
   void add(Node src, Node dst, Bytes bytes) {
     load(src, dst).time = time_with(src, dst, bytes);
@@ -70,42 +134,40 @@ class Traffic {
     double inputs = 0;
     Bytes input_bytes{0};
     for (const auto& operand : problem.operands) {
-      const auto place = Node(std::ranges::find(nodes_, operand.place) - nodes_.begin());
+      const Node place = links_.node_of(operand.place);
       if (place == device) continue;
       if (operand.read) add(place, device, operand.bytes * share);
       if (operand.written) add(device, place, operand.bytes * share);
       if (operand.read && !operand.written)
         inputs += 1, input_bytes += operand.bytes * share;
     }
-    if (inputs == 0 || devices_ == 1) return;
+    const Node devices = links_.devices();
+    if (inputs == 0 || devices == 1) return;
     const Bytes extra =
-        further_parts(devices_) / inputs / double(devices_ - 1) * input_bytes;
-    for (Node other = 0; other < devices_; ++other)
+        further_parts(devices) / inputs / double(devices - 1) * input_bytes;
+    for (Node other = 0; other < devices; ++other)
       if (other != device) add(other, device, extra);
   }
 
   void reroute() {
-    std::vector<size_t> order(loads_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::erase_if(order, [&](size_t link) { return loads_[link].bytes == Bytes{0}; });
-    std::ranges::stable_sort(order, std::greater{},
-                             [&](size_t link) { return loads_[link].time; });
+    std::vector<Links::Link> order = links_.with_detours();
+    const auto time_of = [&](Links::Link link) { return load(link.src, link.dst).time; };
+    std::ranges::stable_sort(order, std::greater{}, time_of);
     longest_ = longest_of_all();
-    for (const size_t link : order) reroute(link / nodes_.size(), link % nodes_.size());
+    for (const Links::Link link : order) reroute(link.src, link.dst);
   }
 
   void reroute(Node src, Node dst) {
     Load& direct = load(src, dst);
-    const Seconds limit = (1 + rounding) * longest_;
-    SecondsPerByte best = per_byte(src, dst);
-    for (Node via = 0; via < devices_; ++via) {
-      if (via == src || via == dst) continue;
-      const SecondsPerByte cost = std::max(per_byte(src, via), per_byte(via, dst)) /
-                                  SharedLinks::bottleneck_worth;
-      if (cost < best &&
-          (2 * cost <= best || std::max(time_with(src, via, direct.bytes),
-                                        time_with(via, dst, direct.bytes)) <= limit))
-        best = cost, direct.via = via, direct.rerouted = true;
+    SecondsPerByte widest = links_.per_byte(src, dst);
+    Seconds least = direct.time;
+    for (const auto& [via, cost] : links_.detours(src, dst)) {
+      const Seconds time =
+          std::max(time_with(src, via, direct.bytes), time_with(via, dst, direct.bytes));
+      const bool wins = cost < widest || time < (1 - rounding) * least;
+      const bool pays = 2 * cost <= widest || time <= (1 + rounding) * longest_;
+      if (cost <= widest && wins && pays)
+        widest = cost, least = time, direct.via = via, direct.rerouted = true;
     }
     if (!direct.rerouted) return;
     const Bytes bytes = std::exchange(direct.bytes, Bytes{0});
@@ -119,16 +181,14 @@ class Traffic {
   }
 
   static constexpr double rounding = 1e-9;
-  const SharedLinks& links_;
-  size_t devices_;
-  std::vector<MemoryId> nodes_;
+  const Links& links_;
   std::vector<Load> loads_;
   Seconds longest_{0};  // of all links
 };
 
-Workload predicted(const WorkloadProblem& problem, const SharedLinks& links,
+Workload predicted(const WorkloadProblem& problem, const Links& links,
                    std::span<const size_t> active, std::vector<double> shares) {
-  const Traffic traffic{problem, links, active, shares};
+  const Traffic traffic{problem, links, shares};
   const double factor = problem.library_factors[active.size() - 1];
   Workload workload;
   workload.active.assign(active.begin(), active.end());
@@ -176,8 +236,9 @@ std::vector<double> adjusted(std::vector<double> weights) {
   return weights;
 }
 
-Workload library_workload(const WorkloadProblem& problem, const SharedLinks& links,
+Workload library_workload(const WorkloadProblem& problem, const SharedLinks& shared,
                           std::span<const size_t> active) {
+  const Links links{problem, shared, active};
   const auto count = active.size();
   Workload equal =
       predicted(problem, links, active, std::vector<double>(count, 1.0 / double(count)));

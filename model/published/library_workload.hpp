@@ -17,14 +17,17 @@ double further_parts(size_t devices);
 ///   bytes(each other device -> device) += extra s / (devices - 1)
 ///   time(link) = latency + bytes / shared bandwidth
 ///   pred(s)    = factor max(exec s, times of all links from and to the device)
-/// If hops are allowed: the longest links first, the bytes of a link go over another
-/// active device instead if `SharedLinks::bottleneck_worth` of the narrower of its two
-/// links is wider, and
-/// * the link is at most half as wide, or
-/// * neither of the two links then takes longer than the longest link.
+/// If hops are allowed: the longest links first, all bytes of a link (with those of
+/// detours over it) go over another active device, and are added to both links of this
+/// detour. A detour is as wide as `SharedLinks::bottleneck_worth` of its narrower link.
+/// It replaces the best way so far, initially the link itself, if it is wider, or as wide
+/// and shorter in time, and
+/// * it is at least twice as wide as that way, or
+/// * neither of its two links then takes longer than the longest link.
+/// This includes links of hosts, which SharedLinks excludes because it has no times.
 /// The shares are equal, or shares / pred of equal shares, `adjusted`, if these are
-/// faster. `links`: without hops, `active` is activated. docs/model.md#workload-model
-Workload library_workload(const WorkloadProblem& problem, const SharedLinks& links,
+/// faster. `shared`: without hops, `active` is activated. docs/model.md#workload-model
+Workload library_workload(const WorkloadProblem& problem, const SharedLinks& shared,
                           std::span<const size_t> active);
 
 /// The workload with the shares that the library deals for a metric, without devices that

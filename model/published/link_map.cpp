@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -214,6 +215,8 @@ void SharedLinks::measure_excess() {
     }
     for (size_t c = 0; c < candidates_; ++c)
       if (excess[c] > 0) excess_[link].push_back({uint32_t(c), excess[c]});
+    if (rule_ == HopRule::bottleneck)
+      std::ranges::sort(excess_[link], std::greater{}, &Excess::value);
   }
 }
 
@@ -233,20 +236,28 @@ void SharedLinks::share(std::span<const size_t> active) {
   for (const size_t c : active) is_active[c] = 1;
   for (const Node src : ends_) {
     for (const Node dst : ends_) {
-      double slower = 1;
-      for (const auto& [candidate, value] : excess_[at(src, dst)])
-        if (is_active[candidate])
-          slower = added ? slower + value : std::max(slower, 1 + value);
       const MemoryPair link{nodes_[src], nodes_[dst]};
+      const double slower = slowdown(at(src, dst), is_active);
+      routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
+      if (max_hops_ == 0) continue;
       const auto with_user = [&](Node user) {
         return Route{(slower + (added && uses(user, src, dst, active) ? 1 : 0)) *
                          map_.per_byte(link),
                      map_.latency(link)};
       };
-      routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
       series_[at(src, dst)] = with_user(dst), later_[at(src, dst)] = with_user(src);
     }
   }
+}
+
+double SharedLinks::slowdown(size_t link, std::span<const char> is_active) const {
+  double slower = 1;
+  for (const auto& [candidate, value] : excess_[link]) {
+    if (!is_active[candidate]) continue;
+    slower += value;
+    if (rule_ == HopRule::bottleneck) break;  // the largest comes first
+  }
+  return slower;
 }
 
 bool SharedLinks::uses(Node user, Node src, Node dst,

@@ -158,6 +158,7 @@ class SharedLinks {
     return route.latency + bytes_ * route.per_byte;
   }
   void share(std::span<const size_t> active);
+  double slowdown(size_t link, std::span<const char> is_active) const;
   bool joins_a_host(Node src, Node dst) const;
   void allow_one_more_hop(std::span<const size_t> active, double worth);
   bool uses(Node user, Node src, Node dst, std::span<const size_t> active) const;
@@ -179,7 +180,7 @@ class SharedLinks {
     double value;
   };
   std::vector<std::vector<Excess>>
-      excess_;              // by link, candidates ascending; zeros are omitted
+      excess_;  // by link, zeros omitted; ascending candidates, or the largest first
   std::vector<Node> ends_;  // active candidates and memories with operands
   std::vector<Route> routes_;
   std::vector<Route> series_,

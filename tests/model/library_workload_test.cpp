@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace tilerail::testing {
@@ -78,27 +79,83 @@ TEST(LibraryWorkload, TrafficOfNarrowLinksGoesOverAnotherGpu) {
   EXPECT_NEAR(predicted(gemm(0.1, 0.1), links(6)).times[0].value, 3.0 * 3 / 8 / 6, 1e-12);
 }
 
+constexpr MemoryId gpu2{3}, gpu3{4};
+
+/// A row for each source of the rates to each destination in GB/s; 0 for no link. The
+/// host comes first.
+LinkMap map_of(const std::vector<std::vector<double>>& rates) {
+  std::vector<LinkMap::Link> all;
+  for (const auto src : indices(rates))
+    for (const auto dst : indices(rates))
+      if (rates[src][dst] > 0)
+        all.push_back(
+            {{MemoryId(src), MemoryId(dst)}, Seconds{0}, Rate{rates[src][dst] * 1e9}});
+  return {rates.size(), all, {}};
+}
+
+WorkloadProblem gemm_on(std::vector<MemoryId> devices) {
+  WorkloadProblem p = gemm(0.1, 0.1);
+  p.exec_times.assign(devices.size(), Seconds{0.1});
+  p.watts.assign(devices.size(), Watts{300});
+  p.library_factors.assign(devices.size(), 1);
+  p.devices = std::move(devices);
+  return p;
+}
+
+Workload of_all(const WorkloadProblem& p, const LinkMap& map) {
+  std::vector<size_t> all(p.devices.size());
+  std::iota(all.begin(), all.end(), 0);
+  return WorkloadModel{p, map}.predict(all);
+}
+
 // GPU 2 reads at 2 GB/s from everywhere, too slow for a detour. A third of 3 GB each:
 // GPUs 0 and 1 take 2 GB / 10 GB/s = 0.2 s over GPU 1, which is allowed by the 0.5 s of
 // GPU 2. Shares of 5, 5 and 2 of 12 follow: 2.5 GB / 10 GB/s, just as long as 0.5 GB / 2
 // GB/s. Without the detour, GPU 0 takes 0.42 GB / 2 GB/s = 0.21 s from GPU 2.
 TEST(LibraryWorkload, DetoursAreAllowedWhileAnotherLinkTakesAsLong) {
-  const MemoryId gpu2{3};
-  std::vector<LinkMap::Link> all;
-  const auto add = [&](MemoryId src, MemoryId dst, double rate) {
-    all.push_back({{src, dst}, Seconds{0}, Rate{rate * 1e9}});
-  };
-  add(host, gpu0, 7), add(host, gpu1, 10), add(gpu0, gpu1, 20), add(gpu1, gpu0, 20);
-  for (const MemoryId other : {host, gpu0, gpu1}) add(other, gpu2, 2);
-  for (const MemoryId other : {gpu0, gpu1}) add(gpu2, other, 2);
-  for (const MemoryId gpu : {gpu0, gpu1, gpu2}) add(gpu, host, 5);
-  WorkloadProblem p = gemm(0.1, 0.1);
-  p.devices.push_back(gpu2), p.exec_times.push_back(Seconds{0.1});
-  p.watts.push_back(Watts{300}), p.library_factors.push_back(1);
-  const LinkMap map{4, all, {}};
-  const Workload w = WorkloadModel{p, map}.predict(std::array<size_t, 3>{0, 1, 2});
+  const LinkMap map = map_of({{0, 7, 10, 2}, {5, 0, 20, 2}, {5, 20, 0, 2}, {5, 2, 2, 0}});
+  const Workload w = of_all(gemm_on({gpu0, gpu1, gpu2}), map);
   for (const Seconds time : w.times) EXPECT_NEAR(time.value, 0.25, 1e-12);
   EXPECT_NEAR(w.shares[2], 2.0 / 12, 1e-12);
+}
+
+// A quarter of 3 GB each. GPUs 0 and 3 read at 4 GB/s, over GPUs 1 and 2 at 0.8 x 10.
+// GPU 0 goes over GPU 1, whose link then takes 1.5 GB / 10 GB/s = 0.15 s, so GPU 3 over
+// GPU 2. Over GPU 1 it would take 2.25 GB / 10 GB/s.
+TEST(LibraryWorkload, TheShorterOfTwoEquallyWideDetoursIsTaken) {
+  const LinkMap map = map_of({{0, 4, 10, 10, 4},
+                              {5, 0, 20, 20, 20},
+                              {5, 20, 0, 20, 20},
+                              {5, 20, 20, 0, 20},
+                              {5, 20, 20, 20, 0}});
+  const Workload w = of_all(gemm_on({gpu0, gpu1, gpu2, gpu3}), map);
+  for (const Seconds time : w.times) EXPECT_NEAR(time.value, 0.15, 1e-12);
+}
+
+// A is 6 GB on GPU 2, and B and C are on the host. The link from GPU 2 to GPU 0 takes
+// longest, (2 + 7/6) GB / 11.25 GB/s: a third of A, and 2 / 2 / 2 of a third of A and B.
+// The link from the host to GPU 0 has 4 GB/s: over GPU 1 0.8 x 7.5 = 6, and short enough;
+// over GPU 2 0.8 x 11.25 = 9 GB/s, twice the link but not twice 6.
+TEST(LibraryWorkload, DetoursAreComparedWithTheBestWaySoFar) {
+  const LinkMap map =
+      map_of({{0, 4, 7.5, 11.25}, {5, 0, 20, 20}, {5, 20, 0, 20}, {5, 11.25, 11.25, 0}});
+  WorkloadProblem p = gemm_on({gpu0, gpu1, gpu2});
+  p.operands[0].place = gpu2, p.operands[0].bytes = Bytes{6e9};
+  const Workload w = of_all(p, map);
+  for (const Seconds time : w.times)
+    EXPECT_NEAR(time.value, (2 + 7.0 / 6) / 11.25, 1e-12);
+}
+
+// A and B are on GPU 0, which reads nothing from the others. Its link from GPU 1 has 1
+// GB/s and is replaced by that over GPU 2. So the time from GPU 1 to GPU 2 counts for GPU
+// 0: 2 / 2 / 2 of a third of 2 GB, 1/3 GB at 3 GB/s.
+TEST(LibraryWorkload, LinksWithoutBytesAreReplaced) {
+  const LinkMap map =
+      map_of({{0, 50, 50, 50}, {50, 0, 50, 50}, {50, 1, 0, 3}, {50, 50, 50, 0}});
+  WorkloadProblem p = gemm_on({gpu0, gpu1, gpu2});
+  p.operands[0].place = p.operands[1].place = gpu0;
+  const Workload w = of_all(p, map);
+  for (const Seconds time : w.times) EXPECT_NEAR(time.value, 1.0 / 9, 1e-12);
 }
 
 // edp divides the work as 3^3 : 7^3 (27 and 343 of 370), perf as 3 : 7.

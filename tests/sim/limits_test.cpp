@@ -2,6 +2,7 @@
 // GPU runs one copy of each role at a time; 10 MB between host and GPU take 1.01 ms,
 // between the GPUs 0.255 ms.
 
+#include "cost/estimate.hpp"
 #include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
@@ -245,6 +246,8 @@ TEST(SimKernels, OnlyKernelsOnAnIdleGpuRegainTheGpu) {
   expect_times(t, first, 0, kernel + 1 * ms);
   expect_times(t, in_line, kernel + 1 * ms, 2 * kernel + 1 * ms);
   expect_times(t, after_both, 2 * kernel + 1 * ms, 3 * kernel + 2 * ms);
+  EXPECT_NEAR(estimate_plan(p.plan, machine, Resources{machine}).makespan.value,
+              3 * kernel + 2 * ms, 1e-12);
 }
 
 TEST(SimIssue, APlanAsAGraphHasTheIssueCostsOfTheGraph) {
