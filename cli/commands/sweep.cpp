@@ -21,6 +21,7 @@ constexpr const char* sweep_footer =
     R"(Plans and simulates every combination of values, on all cores, and writes one table.
 KEY is an option (gemm, m, n, k, dtype, place, topology, devices, policy, tile, effort ...), a field of policies (routing ...)
 or a setting of the machine (link:host->gpu*.bandwidth, group:host memory.capacity, gpus ...).
+With --csv FILE, the same command continues an interrupted sweep.
 VALUES are a list, in which 25..1600 x2 GB/s and 2..8 +2 are ranges; lists of values with commas are separated by ';'.
 Examples:
   tilerail sweep --gemm 16K --topology hgx-h200-4 --vary 'link:host<->*.bandwidth=25..200 x2 GB/s' --csv pcie.csv
@@ -42,15 +43,12 @@ std::vector<study::SweepRow> run(const study::Sweep& sweep, const JobsOption& jo
   return study::run_sweep(sweep, machines, workers, journal);
 }
 
-/// The rows of an interrupted sweep are beside its table. Null: the table is no file.
-std::unique_ptr<study::SweepJournal> journal_of(const study::Sweep& sweep,
-                                                const study::Machines& machines,
-                                                const std::string& csv) {
-  if (csv.empty() || csv == "-") return nullptr;
+/// The file for the rows of an interrupted sweep, beside its table; "" if the table is no
+/// file.
+std::string journal_file(const std::string& csv) {
+  if (csv.empty() || csv == "-") return {};
   const OutputTarget target = output_target(csv);
-  if (target.kind != OutputTarget::Kind::file) return nullptr;
-  return std::make_unique<study::SweepJournal>(sweep, machines,
-                                               target.place.string() + ".part");
+  return target.kind == OutputTarget::Kind::file ? target.place.string() + ".part" : "";
 }
 
 /// The note about the placement of the first point.
@@ -61,17 +59,24 @@ std::string place_note(const study::Sweep& sweep, const study::Machines& machine
 
 int run_sweep(const SweepOptions& options) {
   StudyOutputs outputs{options.study, options.figure};
+  const std::string kept = journal_file(options.study.csv);
+  outputs.expect(kept);
   const study::Sweep sweep = study::sweep_of(options.job, options.vary);
   if (!options.figure.empty()) study::require_figure(sweep);
   const study::Machines machines = study::check_sweep(sweep);
   const StopRequest stop;
-  const auto journal = journal_of(sweep, machines, options.study.csv);
+  std::unique_ptr<study::SweepJournal> journal;
+  if (!kept.empty())
+    journal = std::make_unique<study::SweepJournal>(sweep, machines, kept);
   const auto rows = run(sweep, options.study.jobs, machines, stop, journal.get());
   const bool is_whole = rows.size() == sweep.points();
   const bool any = std::ranges::any_of(rows, &study::SweepRow::has_result);
   const std::string progress =
       fmt::format("after {} of {} points", rows.size(), sweep.points());
-  if (rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
+  if (rows.empty()) {
+    journal.reset();
+    stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
+  }
   const bool has_figure = !options.figure.empty() && any && is_whole;
   const bool has_reader =
       is_whole || (options.study.csv.empty() && options.study.json.empty());

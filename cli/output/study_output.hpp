@@ -34,6 +34,10 @@ class StudyOutputs {
   /// `figure`: its file, or "". Throws InputError "OPTION: ...".
   explicit StudyOutputs(const StudyOptions& options, const std::string& figure = "");
 
+  /// A further file of the command, which no other output or input can be. Call before
+  /// any work. Throws InputError.
+  void expect(const std::string& path) { files_.expect(path, "--csv"); }
+
   /// Writes the rows into the files, the SVG of the figure, and `text` or the output for
   /// stdout. Without an SVG there is no figure. Throws InputError.
   void write(const Json& rows, const std::string& text, const std::string& svg = "");

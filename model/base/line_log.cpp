@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,64 +10,101 @@
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "model/base/files.hpp"
 
 namespace tilerail {
 namespace {
-
-constexpr mode_t new_file_mode = 0666;
 
 [[noreturn]] void fail(const std::string& path, int error) {
   throw InputError{"", path,
                    "cannot be written: " + std::generic_category().message(error)};
 }
 
-/// Text after the last newline was cut off when a program was killed.
-std::vector<std::string> complete_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
-    lines.emplace_back(text.substr(0, end));
-  return lines;
+std::string content(int descriptor, const std::string& path) {
+  std::string text;
+  char piece[1 << 16];
+  for (;;) {
+    const ssize_t count = ::pread(descriptor, piece, sizeof piece, off_t(text.size()));
+    if (count == 0) return text;
+    if (count > 0) text.append(piece, size_t(count));
+    if (count < 0 && errno != EINTR) fail(path, errno);
+  }
+}
+
+bool is_the_file(int descriptor, const std::string& path) {
+  struct stat opened {
+  }, named{};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 }  // namespace
 
-LineLog::LineLog(std::string path) : path_{std::move(path)} {
-  open(0);
-  if (descriptor_ < 0) return;
-  const std::string text = read_file(path_);
-  lines_ = complete_lines(text);
-  if (::ftruncate(descriptor_, off_t(text.rfind('\n') + 1)) != 0) fail(path_, errno);
+LineLog::LineLog(std::string path, std::string kind)
+    : path_{std::move(path)}, kind_{std::move(kind)} {
+  while (!open()) ::close(descriptor_);
+  try {
+    read();
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
 }
 
 LineLog::~LineLog() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (size_ == 0 && is_the_file(descriptor_, path_)) ::unlink(path_.c_str());
+  ::close(descriptor_);
 }
 
-void LineLog::open(int flags) {
+/// Opens and locks the file. False: its last owner has just removed it.
+bool LineLog::open() {
+  constexpr mode_t new_file_mode = 0666;
   descriptor_ =
-      ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, new_file_mode);
-  if (descriptor_ < 0 && errno == ENOENT && flags == 0) return;
+      ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, new_file_mode);
   if (descriptor_ < 0) fail(path_, errno);
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
     throw InputError{"", path_, "is in use by another program", "another output file"};
+  }
+  return is_the_file(descriptor_, path_);
+}
+
+/// Text after the last newline was cut off when a program was killed.
+void LineLog::read() {
+  const std::string text = content(descriptor_, path_);
+  const std::string first = kind_ + "\n";
+  if (!text.starts_with(first) && !first.starts_with(text))
+    throw InputError{"", std::nullopt, "is not '" + kind_ + "'", "this line, or no file",
+                     path_ + ":1"};
+  if (!text.starts_with(first)) return;
+  size_ = first.size();
+  for (size_t end; (end = text.find('\n', size_)) != text.npos; size_ = end + 1)
+    lines_.push_back(text.substr(size_, end - size_));
 }
 
 void LineLog::append(std::string_view line) {
-  if (descriptor_ < 0) open(O_CREAT);
-  std::string text{line};
+  std::string text = size_ == 0 ? kind_ + "\n" : "";
+  text += line;
   text += '\n';
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-    if (written >= 0)
-      rest.remove_prefix(size_t(written));
-    else if (errno != EINTR)
-      fail(path_, errno);
+  if (::ftruncate(descriptor_, off_t(size_)) != 0) fail(path_, errno);
+  write(text);
+  size_ += text.size();
+}
+
+void LineLog::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(size_t(written));
+    } else if (errno != EINTR) {
+      const int error = errno;
+      const bool is_cut = ::ftruncate(descriptor_, off_t(size_)) == 0;
+      fail(path_, is_cut ? error : errno);
+    }
   }
 }
 
 void LineLog::remove() {
-  if (descriptor_ >= 0 && ::unlink(path_.c_str()) != 0) fail(path_, errno);
+  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail(path_, errno);
 }
 
 }  // namespace tilerail

@@ -11,25 +11,28 @@ namespace tilerail {
 /// the file. Every member throws InputError with the path and the reason.
 class LineLog {
  public:
-  /// Reads the complete lines of the file, if it exists; append() creates it.
-  explicit LineLog(std::string path);
+  /// Reads the complete lines of the file, or creates it. A file that is not empty must
+  /// begin with the line `kind`.
+  LineLog(std::string path, std::string kind);
+  /// Removes a file without lines.
   ~LineLog();
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
 
-  const std::string& path() const { return path_; }
-  /// The lines at construction.
+  /// The lines at construction, without the first.
   const std::vector<std::string>& lines() const { return lines_; }
-  /// `line` has no newline.
+  /// `line` has no newline. After an error the file is as before.
   void append(std::string_view line);
-  /// Removes the file, if it exists.
   void remove();
 
  private:
-  void open(int flags);
+  bool open();
+  void read();
+  void write(std::string_view text);
 
-  std::string path_;
+  std::string path_, kind_;
   int descriptor_ = -1;
+  size_t size_ = 0;  // of complete lines, in bytes
   std::vector<std::string> lines_;
 };
 

@@ -4,19 +4,19 @@
 
 #include "model/base/digest.hpp"
 #include "model/base/error.hpp"
+#include "model/base/files.hpp"
 #include "model/machine/topology_writer.hpp"
 
 namespace tilerail::study {
 namespace {
 
-/// All inputs of a point except its machine's figures.
+/// All inputs of a point except its program and its machine's figures.
 Json inputs_of(const JobText& job) {
   const auto& [gemm, gemv, dot, axpy, dtype, alpha, trans_a, trans_b, beta, place,
                leading] = job.problem;
   const auto& [topology, devices, settings] = job.machine;
   const auto& [name, tile, effort, overrides] = job.policy;
-  Json inputs = Json::array(
-      {program_version(), dtype, alpha, topology, devices, settings, name, overrides});
+  Json inputs = Json::array({dtype, alpha, topology, devices, settings, name, overrides});
   for (const auto* text : {&gemm, &gemv, &dot, &axpy, &trans_a, &trans_b, &beta, &place,
                            &leading[0], &leading[1], &leading[2], &tile, &effort})
     inputs.push_back(cell_of(*text));
@@ -26,8 +26,13 @@ Json inputs_of(const JobText& job) {
 /// A line is the digest of its row and the row: [key, cells, error].
 constexpr size_t digest_size = 16;
 
+/// Names of files need not be UTF-8.
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string line_of(const std::string& key, const SweepRow& row) {
-  const std::string text = Json::array({key, row.cells, cell_of(row.error)}).dump();
+  const std::string text = dumped(Json::array({key, row.cells, cell_of(row.error)}));
   return digest_text(text) + " " + text;
 }
 
@@ -48,24 +53,27 @@ std::pair<std::string, SweepRow> row_of(std::string_view line) {
 
 SweepJournal::SweepJournal(const Sweep& sweep, const Machines& machines,
                            const std::string& path)
-    : sweep_{sweep}, log_{path} {
+    : sweep_{sweep},
+      program_{digest_text(read_file("/proc/self/exe"))},
+      log_{path, "rows of an interrupted sweep of TileRail"} {
   for (const auto& [text, machine] : machines)
     machines_.emplace(text, machine_hash(machine));
-  size_t number = 0;
+  size_t number = 1;
   for (const std::string& line : log_.lines()) try {
       ++number;
       rows_.insert(row_of(line));
     } catch (const InputError& error) {
       throw error.at(path, number);
     }
-  if (number > 0) spdlog::debug("{}: {} rows of an earlier run", path, rows_.size());
+  if (!rows_.empty()) spdlog::debug("{}: {} rows of an earlier run", path, rows_.size());
 }
 
 std::string SweepJournal::key_of(size_t point) const {
   const JobText job = sweep_.job(point);
   Json inputs = inputs_of(job);
   inputs.push_back(machines_.at(job.machine.topology));
-  return digest_text(inputs.dump());
+  inputs.push_back(program_);
+  return digest_text(dumped(inputs));
 }
 
 std::optional<SweepRow> SweepJournal::find(size_t point) const {

@@ -11,12 +11,11 @@
 namespace tilerail::study {
 
 /// The rows of a sweep in a file, for the next run after an interrupted one. A row is
-/// found by its machine, problem, policy and the version of the program, so that a
-/// changed sweep takes the rows that both have (docs/formats.md#sweep). Several threads
-/// can share a journal.
+/// found by its machine, problem, policy and the program, so that a changed sweep takes
+/// the rows that both have (docs/formats.md#sweep). Several threads can share a journal.
 class SweepJournal {
  public:
-  /// Reads the file, if it exists. Throws InputError with its path, and with the line
+  /// Reads the file, or creates it. Throws InputError with its path, and with the line
   /// that is no row. Keeps a reference to the sweep.
   SweepJournal(const Sweep& sweep, const Machines& machines, const std::string& path);
 
@@ -31,6 +30,7 @@ class SweepJournal {
   std::string key_of(size_t point) const;
 
   const Sweep& sweep_;
+  std::string program_;                          // the hash of its file
   std::map<std::string, std::string> machines_;  // their hashes
   LineLog log_;
   std::map<std::string, SweepRow> rows_;  // of the file, by key

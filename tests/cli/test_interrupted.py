@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import unittest
@@ -65,7 +66,7 @@ class ContinuedSweep(InterruptedTest):
                 said = self.interrupt(number)
                 if number == signal.SIGINT:
                     self.assertIn("the outputs contain these, and the same command continues", said)
-                kept = len((self.folder / "all.csv.part").read_text().splitlines())
+                kept = len((self.folder / "all.csv.part").read_text().splitlines()) - 1
                 self.assertGreaterEqual(kept, 3)
                 process = self.start(["-v", *self.SWEEP, "--csv", "all.csv", "--json", "all.json"])
                 _, said = process.communicate(timeout=HANG)
@@ -76,9 +77,18 @@ class ContinuedSweep(InterruptedTest):
                                      (self.folder / f"whole.{kind}").read_text())
                 self.assertFalse((self.folder / "all.csv.part").exists())
 
-    def test_a_damaged_file_of_rows_is_refused(self):
-        (self.folder / "all.csv.part").write_text("my notes\n")
-        self.assert_refused([*self.SWEEP, "--csv", "all.csv"], "all.csv.part:1: is no row of an interrupted sweep")
+    def test_other_files_are_kept(self):
+        (self.folder / "all.csv.part").write_text("my notes")
+        self.assert_refused([*self.SWEEP, "--csv", "all.csv"],
+                            "all.csv.part:1: is not 'rows of an interrupted sweep of TileRail'")
+        self.assert_refused([*self.SWEEP, "--csv", "c.csv", "--json", "c.csv.part"], "is the same file as")
+
+    def test_names_need_not_be_utf8(self):
+        machine = os.fsencode(self.folder) + b"/m\xe9.toml"
+        shutil.copy(TOPOLOGIES / "two-gpu.toml", machine)
+        done = subprocess.run([TILERAIL, "sweep", "--gemm", "64", "--vary", "tile=32", "--topology", machine, "--csv",
+                               "all.csv"], cwd=self.folder, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
 
 @needs_simulator

@@ -241,31 +241,62 @@ using Lines = std::vector<std::string>;
 
 TEST_F(Files, ALogKeepsCompleteLines) {
   {
-    LineLog log{path("log")};
+    LineLog log{path("log"), "kind"};
     EXPECT_TRUE(log.lines().empty());
-    EXPECT_EQ(count(), 0u);  // a log without lines is no file
+  }
+  EXPECT_EQ(count(), 0u);  // a log without lines is no file
+  {
+    LineLog log{path("log"), "kind"};
     log.append("one");
     log.append("");
   }
   std::ofstream{path("log"), std::ios::app} << "cut of";  // by the end of a program
   {
-    LineLog log{path("log")};
+    LineLog log{path("log"), "kind"};
     EXPECT_EQ(log.lines(), (Lines{"one", ""}));
     log.append("two");
   }
-  EXPECT_EQ(read_file(path("log")), "one\n\ntwo\n");
-  LineLog{path("log")}.remove();
+  EXPECT_EQ(read_file(path("log")), "kind\none\n\ntwo\n");
+  LineLog log{path("log"), "kind"};
+  log.remove();
+  log.remove();  // it may be gone
   EXPECT_EQ(count(), 0u);
 }
 
 TEST_F(Files, ALogHasOneOwner) {
-  LineLog log{path("log")};
-  log.append("one");
-  expect_input_error([&] { LineLog{path("log")}; },
+  LineLog log{path("log"), "kind"};
+  expect_input_error([&] { LineLog(path("log"), "kind"); },
                      {path("log"), "is in use by another program"});
-  expect_input_error([&] { LineLog{folder_.string()}; }, {"cannot be written"});
-  LineLog nowhere{path("no/log")};
-  expect_input_error([&] { nowhere.append("one"); }, {path("no/log"), "No such file"});
+  expect_input_error([&] { LineLog(folder_.string(), "kind"); }, {"cannot be written"});
+  expect_input_error([&] { LineLog(path("no/log"), "kind"); },
+                     {path("no/log"), "No such file"});
+}
+
+TEST_F(Files, OtherFilesAreNoLogs) {
+  for (const std::string text : {"notes", "notes\nof a user", "kind \n"}) {
+    write(path("log"), text);
+    expect_error([&] { LineLog(path("log"), "kind"); },
+                 {.expected = "this line, or no file", .place = path("log") + ":1"});
+    EXPECT_EQ(read_file(path("log")), text);
+  }
+  write(path("log"), "kin");  // the rest was cut off
+  EXPECT_TRUE(LineLog(path("log"), "kind").lines().empty());
+}
+
+TEST_F(Files, ALogIsWholeAfterAFullDisk) {
+  LineLog log{path("log"), "kind"};
+  log.append("one");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few_bytes{12, before.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few_bytes), 0);
+  EXPECT_THROW(log.append("a long line"), InputError);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(read_file(path("log")), "kind\none\n");
+  log.append("two");
+  EXPECT_EQ(read_file(path("log")), "kind\none\ntwo\n");
 }
 
 }  // namespace

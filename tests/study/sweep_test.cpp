@@ -15,6 +15,7 @@ constexpr const char* two_gpu = TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml";
 Sweep sweep(const std::vector<std::string>& axes) {
   Sweep made;
   made.base.problem.gemm = "64";
+  made.base.policy.name = "gemmex";  // plans quickly
   made.base.machine.topology = two_gpu;
   for (const std::string& axis : axes) made.axes.push_back(parse_axis(axis));
   return made;
