@@ -142,7 +142,10 @@ class Multipliers {
 
   Context& opened() {
     const std::lock_guard lock{mutex_};
-    if (!gpus_) gpus_ = std::make_unique<Context>();
+    if (gpus_) return *gpus_;
+    auto gpus = std::make_unique<Context>();
+    gpus->set_plan_cache("");  // the environment's is ignored
+    gpus_ = std::move(gpus);
     return *gpus_;
   }
 

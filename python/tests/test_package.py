@@ -6,6 +6,7 @@ import os
 import pickle
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import numpy
@@ -165,6 +166,12 @@ class ResultTest(unittest.TestCase):
         self.assertEqual(plan.tile, 512)
         other = tr.plan(self.problem, "hgx-h200-4", "gemmex", tile=512, devices="0,2", options={"routing": "initial"})
         self.assertEqual(other.decisions["routing"], "initial")
+
+    def test_only_the_argument_names_a_plan_cache(self):
+        with unittest.mock.patch.dict(os.environ, TILERAIL_PLAN_CACHE="none.toml"):
+            self.assertEqual(tr.simulate(self.problem, "hgx-h200-4", effort="fast").plan.hash, self.result.plan.hash)
+        with self.assertRaisesRegex(tr.InputError, "none.toml"):
+            tr.plan(self.problem, "hgx-h200-4", effort="fast", plan_cache="none.toml")
 
     def test_a_run_is_measured_and_compared(self):
         machine = tr.calibrate(devices=2, workers=1, seconds=1)

@@ -231,7 +231,7 @@ def plan(problem: Problem, machine: Machine | str, policy: str = "tilerail", *, 
 
     ``policy``: a preset (``tilerail policies``); ``options``: other values of its fields. ``effort``: "fast", "fixed",
     "normal" or "high". ``tile``: elements, or "auto". ``devices``: "all", or numbers of GPUs and names of cores.
-    ``plan_cache``: a file of ``tilerail tune``. Raises InputError.
+    ``plan_cache``: a file of ``tilerail tune``; $TILERAIL_PLAN_CACHE is ignored. Raises InputError.
     """
     texts = job_texts(problem, policy, effort, tile, devices, options)
     return Plan(_core.plan(machines(machine)._native, texts, path_of(plan_cache, "plan_cache")))
