@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <array>
 #include <functional>
@@ -109,7 +110,10 @@ Product product_of(const Array& a, const Array& b, const Array& c, double alpha,
 class Multipliers {
  public:
   static Multipliers& get() {
-    static auto* const all = new Multipliers;  // its threads outlive the interpreter
+    static auto* all = new Multipliers;  // its threads outlive the interpreter
+    // A fork copies no threads: a child starts again, and leaks the parent's object.
+    [[maybe_unused]] static const int forks =
+        pthread_atfork(nullptr, nullptr, [] { all = new Multipliers; });
     return *all;
   }
 

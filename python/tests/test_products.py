@@ -1,6 +1,7 @@
 """Products of arrays on threads of this computer."""
 
 import itertools
+import multiprocessing
 import threading
 import unittest
 
@@ -67,6 +68,18 @@ class ProductTest(unittest.TestCase):
             thread.join()
         for (a, b), c in zip(pairs, results):
             numpy.testing.assert_allclose(c, a @ b, atol=1e-12)
+
+    def test_forked_processes_can_multiply_and_simulate(self):
+        a = self.array((40, 40))
+        expected = tr.gemm(a, a)
+        for of in (lambda: numpy.testing.assert_array_equal(tr.gemm(a, a), expected),
+                   lambda: tr.simulate(tr.gemm(512), "two-gpu"),
+                   lambda: tr.sweep(tr.gemm(512), "two-gpu", effort="fast", vary={"tile": [128, 256]})):
+            child = multiprocessing.get_context("fork").Process(target=of)
+            child.start()
+            self.addCleanup(child.kill)
+            child.join(60)
+            self.assertEqual(child.exitcode, 0)
 
     def test_a_product_is_executed_many_times(self):
         a, b = self.array((40, 50)), self.array((50, 60))
