@@ -3,7 +3,6 @@
 
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -123,7 +122,7 @@ class Multipliers {
     if (a.on_gpu || b.on_gpu || c.on_gpu) return on_gpus(product, stream);
     Matrices matrices;
     matrices.a = a.data, matrices.b = b.data, matrices.c = c.data;
-    on_host(threads).multiply(problem, matrices);
+    on_host(threads)->multiply(problem, matrices);
   }
 
   /// Makes the plan, or opens the GPUs.
@@ -133,15 +132,16 @@ class Multipliers {
     if (a.on_gpu || b.on_gpu || c.on_gpu)
       opened().reserve(1);
     else
-      on_host(threads).prepare(problem);
+      on_host(threads)->prepare(problem);
   }
 
  private:
-  HostProducts& on_host(int threads) {
+  /// Keeps only the last pool of threads; running calls keep theirs.
+  std::shared_ptr<HostProducts> on_host(int threads) {
     const std::lock_guard lock{mutex_};
-    auto& products = hosts_[threads];
-    if (!products) products = std::make_unique<HostProducts>(threads);
-    return *products;
+    if (!host_ || threads_ != threads) host_ = std::make_shared<HostProducts>(threads);
+    threads_ = threads;
+    return host_;
   }
 
   Context& opened() {
@@ -168,7 +168,8 @@ class Multipliers {
   }
 
   std::mutex mutex_;  // of the members
-  std::map<int, std::unique_ptr<HostProducts>> hosts_;
+  std::shared_ptr<HostProducts> host_;
+  int threads_ = 0;  // of it
   std::unique_ptr<Context> gpus_;
 };
 

@@ -2,6 +2,7 @@
 
 import itertools
 import multiprocessing
+import os
 import threading
 import unittest
 
@@ -80,6 +81,15 @@ class ProductTest(unittest.TestCase):
             self.addCleanup(child.kill)
             child.join(60)
             self.assertEqual(child.exitcode, 0)
+
+    def test_threads_of_earlier_calls_end(self):
+        def threads_after(counts):
+            for count in counts:
+                tr.gemm(numpy.eye(8), numpy.eye(8), threads=count)
+            return len(os.listdir("/proc/self/task"))
+
+        one, many = threads_after([1]), threads_after(range(2, 12))
+        self.assertLessEqual(many, one + 12)  # 12: an ended thread can still be listed
 
     def test_a_product_is_executed_many_times(self):
         a, b = self.array((40, 50)), self.array((50, 60))
