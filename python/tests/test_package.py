@@ -1,6 +1,7 @@
 """The package: machines, plans, results, comparisons, errors."""
 
 import ast
+import contextlib
 import inspect
 import os
 import pickle
@@ -115,6 +116,24 @@ class ResultTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "read-only"):
                 array[0] = 1
         self.assertTrue(self.result.columns()["kind"][1])
+
+    def test_changes_of_a_timeline_change_no_other_table(self):
+        result = tr.simulate(self.result.plan)
+        columns, kept = result.columns(), {name: numpy.copy(column[0] if isinstance(column, tuple) else column)
+                                           for name, column in result.columns().items()}
+        for change in (lambda table: table.loc.__setitem__((0, "end_s"), 99), lambda table: table.end_s.values.fill(99),
+                       lambda table: table.kind.cat.codes.values.fill(0), lambda table: table.update(table.end_s + 1)):
+            with contextlib.suppress(ValueError):  # "read-only"
+                change(result.timeline)
+        for found in (columns, result.columns(), pickle.loads(pickle.dumps(result)).columns()):
+            for name, column in found.items():
+                array = column[0] if isinstance(column, tuple) else column
+                numpy.testing.assert_array_equal(array, kept[name], name)
+                with self.assertRaises(ValueError):
+                    array.flags.writeable = True
+        copy = result.timeline.copy()
+        copy.loc[0, "end_s"] = 99
+        self.assertEqual(copy.end_s[0], 99)
 
     def test_arrow_has_the_same_memory(self):
         try:
