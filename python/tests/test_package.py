@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import copy
 import inspect
 import os
 import pickle
@@ -131,9 +132,9 @@ class ResultTest(unittest.TestCase):
                 numpy.testing.assert_array_equal(array, kept[name], name)
                 with self.assertRaises(ValueError):
                     array.flags.writeable = True
-        copy = result.timeline.copy()
-        copy.loc[0, "end_s"] = 99
-        self.assertEqual(copy.end_s[0], 99)
+        other = result.timeline.copy()
+        other.loc[0, "end_s"] = 99
+        self.assertEqual(other.end_s[0], 99)
 
     def test_arrow_has_the_same_memory(self):
         try:
@@ -178,6 +179,15 @@ class ResultTest(unittest.TestCase):
 
     def test_equal_problems_have_equal_hashes(self):
         self.assertEqual(len({tr.gemm(64), tr.gemm(64), tr.gemm("64"), tr.gemm(128), tr.dot(64)}), 3)
+
+    def test_a_problem_cannot_be_changed(self):
+        problem, texts = tr.gemm(64), {"gemm": "64"}
+        with self.assertRaises(TypeError):
+            problem.texts["gemm"] = "128"
+        made = tr.Problem(texts)
+        texts["gemm"] = "128"
+        self.assertEqual(made, tr.Problem({"gemm": "64"}))
+        self.assertEqual({problem}, {pickle.loads(pickle.dumps(problem)), copy.deepcopy(problem)})
 
     def test_options_and_devices_count(self):
         plan = tr.plan(self.problem, "hgx-h200-4", "gemmex", tile=512, devices=[0, 2])
