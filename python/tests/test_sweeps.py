@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import warnings
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -77,8 +78,30 @@ class SweepTest(unittest.TestCase):
                 future.cancel()  # as shut-down executors do: without a notice
                 return future
 
-        with Silent(1) as executor, self.assertWarnsRegex(UserWarning, "cancelled"):
+        with Silent(1) as executor, self.assertWarnsRegex(RuntimeWarning, "cancelled"):
             pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
+
+    def test_points_of_failed_tasks_run_in_threads(self):
+        class Failing(ThreadPoolExecutor):
+            tasks = 0
+
+            def submit(self, function, *arguments):
+                self.tasks += 1
+                if self.tasks % 3 != 1:
+                    return super().submit(function, *arguments)
+                future = Future()
+                future.set_exception(error)
+                return future
+
+        error = OSError("a worker is killed")
+        with Failing(1) as executor, self.assertWarnsRegex(RuntimeWarning, "OSError: a worker is killed"):
+            pandas.testing.assert_frame_equal(self.sweep(executor=executor, chunk=1), self.table)
+        for error in (tr.InputError("tile"), KeyboardInterrupt(), SystemExit()):
+            with self.subTest(error), Failing(1) as executor, self.assertRaises(type(error)):
+                self.sweep(executor=executor, chunk=1)
+        with unittest.mock.patch("tilerail.studies._rows", side_effect=OSError("no memory")):
+            with self.assertRaisesRegex(OSError, "no memory"):
+                self.sweep()
 
     def test_the_class_of_an_executor_is_no_executor(self):
         with self.assertRaisesRegex(tr.InputError, "executor"):
@@ -117,7 +140,7 @@ class SweepTest(unittest.TestCase):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 pandas.testing.assert_frame_equal(self.sweep(executor=broken), self.table)
-        self.assertIn("is broken", str(caught[-1].message))
+        self.assertIn("BrokenProcessPool", str(caught[-1].message))
 
     def test_the_machine_is_the_one_that_was_given(self):
         with tempfile.TemporaryDirectory() as folder:
