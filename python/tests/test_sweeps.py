@@ -19,6 +19,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 import pandas
 
 import tilerail as tr
+from tilerail import studies
 
 VARY = {"link:host<->*.bandwidth": "25..100 x2 GB/s", ("transa", "transb"): ["N", "T"], "gemm": ["1K,1K,512", "2K"]}
 
@@ -141,6 +142,17 @@ class SweepTest(unittest.TestCase):
                 warnings.simplefilter("always")
                 pandas.testing.assert_frame_equal(self.sweep(executor=broken), self.table)
         self.assertIn("BrokenProcessPool", str(caught[-1].message))
+
+    def test_threads_build_a_sweep_once_and_it_is_dropped_at_the_end(self):
+        studies._POINTS.clear()
+        with unittest.mock.patch("tilerail._core.SweepPoints", side_effect=studies._core.SweepPoints) as built:
+            with ThreadPoolExecutor(8) as executor:
+                self.sweep(executor=executor, chunk=1)
+                task = studies._Sweep((("effort", "fast"), ("gemm", "64"), ("topology", "<two>")), ("tile=32,64",),
+                                      self.machine.to_toml())
+                self.assertEqual(len({id(points) for points in executor.map(lambda _: task.points(), range(8))}), 1)
+        self.assertEqual(built.call_count, 2)
+        self.assertEqual(list(studies._POINTS), [task])
 
     def test_the_machine_is_the_one_that_was_given(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -33,11 +33,23 @@ class _Sweep:
     axes: tuple[str, ...]
     machine: str  # the text of its file
 
-    @lru_cache(maxsize=4)  # each process checks a sweep once, and its points share plans
     def points(self) -> _core.SweepPoints:
-        texts = dict(self.texts)
-        machine = _core.read_machine(self.machine, texts["topology"])
-        return _core.SweepPoints(texts, list(self.axes), machine)
+        """Each process checks a sweep once, and its points share plans."""
+        if (known := _POINTS.get(self)) is not None:  # without the lock, which a fork may copy
+            return known
+        with _BUILDING:
+            if (known := _POINTS.get(self)) is None:
+                texts = dict(self.texts)
+                machine = _core.read_machine(self.machine, texts["topology"])
+                if len(_POINTS) >= _MOST_SWEEPS:
+                    _POINTS.pop(next(iter(_POINTS)), None)
+                known = _POINTS[self] = _core.SweepPoints(texts, list(self.axes), machine)
+            return known
+
+
+_POINTS: dict[_Sweep, _core.SweepPoints] = {}  # of this process
+_MOST_SWEEPS = 4
+_BUILDING = Lock()
 
 
 def _rows(sweep: _Sweep, numbers: list[int]) -> list[dict]:
@@ -75,16 +87,19 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     texts = job_texts(problem, policy, effort, tile, devices, options) | {"topology": name}
     task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in mapping_of(vary, "vary").items()),
                   made.to_toml())
-    count = len(task.points())
-    together = max(1, min(64, count // 32)) if chunk is None else count_of(chunk, "chunk")
-    rows: list[dict | None] = [None] * count
-    if executor is not None and (error := _fill(rows, task, executor, together, lenient=True)):
-        warnings.warn(f"tasks of the sweep's executor failed ({type(error).__name__}: {error}); their points run in "
-                      "threads", RuntimeWarning, stacklevel=2)
-    if None in rows:
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            _fill(rows, task, threads, 1)
-    return frame_of_rows(rows)
+    try:
+        count = len(task.points())
+        together = max(1, min(64, count // 32)) if chunk is None else count_of(chunk, "chunk")
+        rows: list[dict | None] = [None] * count
+        if executor is not None and (error := _fill(rows, task, executor, together, lenient=True)):
+            warnings.warn(f"tasks of the sweep's executor failed ({type(error).__name__}: {error}); their points run in "
+                          "threads", RuntimeWarning, stacklevel=2)
+        if None in rows:
+            with ThreadPoolExecutor(os.cpu_count()) as threads:
+                _fill(rows, task, threads, 1)
+        return frame_of_rows(rows)
+    finally:
+        _POINTS.pop(task, None)
 
 
 def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int,
