@@ -140,6 +140,9 @@ class ProductTest(unittest.TestCase):
         for name, arrays in wrong.items():
             with self.subTest(name), self.assertRaises(tr.InputError):
                 tr.gemm(*arrays)
+        for arrays in ((a.astype(">f8"), b), (a, b, numpy.zeros((4, 6), ">f8"))):
+            with self.assertRaisesRegex(tr.InputError, "[AC]: '>f8' is its type; expected the byte order"):
+                tr.gemm(*arrays)
         with self.assertRaisesRegex(tr.InputError, "C: .* is not an array that can be written to"):
             tr.gemm(a, b, read_only)
         for options in ({"beta": 1}, {"threads": 0}):
