@@ -29,13 +29,13 @@ study::JobText job_of(const Texts& texts);
 /// None, bool, int, float, str, list or dict.
 nb::object python_of(const Json& json);
 
-/// A NumPy array that owns the values; they are not copied.
+/// A read-only NumPy array that owns the values; they are not copied.
 template <class T>
 nb::object array_of(std::vector<T> values) {
   auto* const kept = new std::vector<T>(std::move(values));
   const nb::capsule owner{
       kept, [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); }};
-  return nb::cast(nb::ndarray<nb::numpy, T>{kept->data(), {kept->size()}, owner});
+  return nb::cast(nb::ndarray<nb::numpy, const T>{kept->data(), {kept->size()}, owner});
 }
 
 }  // namespace tilerail::python

@@ -33,9 +33,11 @@ using study::Job;
 using study::JobResult;
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
+/// `cache`: a file, or empty. The environment is ignored.
 std::shared_ptr<Job> plan_of(const Topology& machine, const Texts& texts,
                              const std::string& cache) {
-  const study::TunedPlans tuned{cache, machine};
+  const auto tuned =
+      cache.empty() ? study::TunedPlans{} : study::TunedPlans{cache, machine};
   return std::make_shared<Job>(study::plan_job(machine, job_of(texts), tuned));
 }
 

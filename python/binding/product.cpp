@@ -1,8 +1,8 @@
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -109,7 +109,10 @@ Product product_of(const Array& a, const Array& b, const Array& c, double alpha,
 class Multipliers {
  public:
   static Multipliers& get() {
-    static auto* const all = new Multipliers;  // its threads outlive the interpreter
+    static auto* all = new Multipliers;  // its threads outlive the interpreter
+    // A fork copies no threads: a child starts again, and leaks the parent's object.
+    [[maybe_unused]] static const int forks =
+        pthread_atfork(nullptr, nullptr, [] { all = new Multipliers; });
     return *all;
   }
 
@@ -119,7 +122,7 @@ class Multipliers {
     if (a.on_gpu || b.on_gpu || c.on_gpu) return on_gpus(product, stream);
     Matrices matrices;
     matrices.a = a.data, matrices.b = b.data, matrices.c = c.data;
-    on_host(threads).multiply(problem, matrices);
+    on_host(threads)->multiply(problem, matrices);
   }
 
   /// Makes the plan, or opens the GPUs.
@@ -129,20 +132,24 @@ class Multipliers {
     if (a.on_gpu || b.on_gpu || c.on_gpu)
       opened().reserve(1);
     else
-      on_host(threads).prepare(problem);
+      on_host(threads)->prepare(problem);
   }
 
  private:
-  HostProducts& on_host(int threads) {
+  /// Keeps only the last pool of threads; running calls keep theirs.
+  std::shared_ptr<HostProducts> on_host(int threads) {
     const std::lock_guard lock{mutex_};
-    auto& products = hosts_[threads];
-    if (!products) products = std::make_unique<HostProducts>(threads);
-    return *products;
+    if (!host_ || threads_ != threads) host_ = std::make_shared<HostProducts>(threads);
+    threads_ = threads;
+    return host_;
   }
 
   Context& opened() {
     const std::lock_guard lock{mutex_};
-    if (!gpus_) gpus_ = std::make_unique<Context>();
+    if (gpus_) return *gpus_;
+    auto gpus = std::make_unique<Context>();
+    gpus->set_plan_cache("");  // the environment's is ignored
+    gpus_ = std::move(gpus);
     return *gpus_;
   }
 
@@ -161,7 +168,8 @@ class Multipliers {
   }
 
   std::mutex mutex_;  // of the members
-  std::map<int, std::unique_ptr<HostProducts>> hosts_;
+  std::shared_ptr<HostProducts> host_;
+  int threads_ = 0;  // of it
   std::unique_ptr<Context> gpus_;
 };
 

@@ -1,11 +1,14 @@
 """The package: machines, plans, results, comparisons, errors."""
 
 import ast
+import contextlib
+import copy
 import inspect
 import os
 import pickle
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import numpy
@@ -115,6 +118,24 @@ class ResultTest(unittest.TestCase):
                 array[0] = 1
         self.assertTrue(self.result.columns()["kind"][1])
 
+    def test_changes_of_a_timeline_change_no_other_table(self):
+        result = tr.simulate(self.result.plan)
+        columns, kept = result.columns(), {name: numpy.copy(column[0] if isinstance(column, tuple) else column)
+                                           for name, column in result.columns().items()}
+        for change in (lambda table: table.loc.__setitem__((0, "end_s"), 99), lambda table: table.end_s.values.fill(99),
+                       lambda table: table.kind.cat.codes.values.fill(0), lambda table: table.update(table.end_s + 1)):
+            with contextlib.suppress(ValueError):  # "read-only"
+                change(result.timeline)
+        for found in (columns, result.columns(), pickle.loads(pickle.dumps(result)).columns()):
+            for name, column in found.items():
+                array = column[0] if isinstance(column, tuple) else column
+                numpy.testing.assert_array_equal(array, kept[name], name)
+                with self.assertRaises(ValueError):
+                    array.flags.writeable = True
+        other = result.timeline.copy()
+        other.loc[0, "end_s"] = 99
+        self.assertEqual(other.end_s[0], 99)
+
     def test_arrow_has_the_same_memory(self):
         try:
             import pyarrow
@@ -159,12 +180,27 @@ class ResultTest(unittest.TestCase):
     def test_equal_problems_have_equal_hashes(self):
         self.assertEqual(len({tr.gemm(64), tr.gemm(64), tr.gemm("64"), tr.gemm(128), tr.dot(64)}), 3)
 
+    def test_a_problem_cannot_be_changed(self):
+        problem, texts = tr.gemm(64), {"gemm": "64"}
+        with self.assertRaises(TypeError):
+            problem.texts["gemm"] = "128"
+        made = tr.Problem(texts)
+        texts["gemm"] = "128"
+        self.assertEqual(made, tr.Problem({"gemm": "64"}))
+        self.assertEqual({problem}, {pickle.loads(pickle.dumps(problem)), copy.deepcopy(problem)})
+
     def test_options_and_devices_count(self):
         plan = tr.plan(self.problem, "hgx-h200-4", "gemmex", tile=512, devices=[0, 2])
         self.assertEqual(plan.processors, ["gpu0", "gpu2"])
         self.assertEqual(plan.tile, 512)
         other = tr.plan(self.problem, "hgx-h200-4", "gemmex", tile=512, devices="0,2", options={"routing": "initial"})
         self.assertEqual(other.decisions["routing"], "initial")
+
+    def test_only_the_argument_names_a_plan_cache(self):
+        with unittest.mock.patch.dict(os.environ, TILERAIL_PLAN_CACHE="none.toml"):
+            self.assertEqual(tr.simulate(self.problem, "hgx-h200-4", effort="fast").plan.hash, self.result.plan.hash)
+        with self.assertRaisesRegex(tr.InputError, "none.toml"):
+            tr.plan(self.problem, "hgx-h200-4", effort="fast", plan_cache="none.toml")
 
     def test_a_run_is_measured_and_compared(self):
         machine = tr.calibrate(devices=2, workers=1, seconds=1)

@@ -1,6 +1,8 @@
 """Products of arrays on threads of this computer."""
 
 import itertools
+import multiprocessing
+import os
 import threading
 import unittest
 
@@ -68,6 +70,27 @@ class ProductTest(unittest.TestCase):
         for (a, b), c in zip(pairs, results):
             numpy.testing.assert_allclose(c, a @ b, atol=1e-12)
 
+    def test_forked_processes_can_multiply_and_simulate(self):
+        a = self.array((40, 40))
+        expected = tr.gemm(a, a)
+        for of in (lambda: numpy.testing.assert_array_equal(tr.gemm(a, a), expected),
+                   lambda: tr.simulate(tr.gemm(512), "two-gpu"),
+                   lambda: tr.sweep(tr.gemm(512), "two-gpu", effort="fast", vary={"tile": [128, 256]})):
+            child = multiprocessing.get_context("fork").Process(target=of)
+            child.start()
+            self.addCleanup(child.kill)
+            child.join(60)
+            self.assertEqual(child.exitcode, 0)
+
+    def test_threads_of_earlier_calls_end(self):
+        def threads_after(counts):
+            for count in counts:
+                tr.gemm(numpy.eye(8), numpy.eye(8), threads=count)
+            return len(os.listdir("/proc/self/task"))
+
+        one, many = threads_after([1]), threads_after(range(2, 12))
+        self.assertLessEqual(many, one + 12)  # 12: an ended thread can still be listed
+
     def test_a_product_is_executed_many_times(self):
         a, b = self.array((40, 50)), self.array((50, 60))
         product = tr.Gemm(a, b)
@@ -116,6 +139,9 @@ class ProductTest(unittest.TestCase):
                  "C is A": (self.array((5, 5)),) * 3}
         for name, arrays in wrong.items():
             with self.subTest(name), self.assertRaises(tr.InputError):
+                tr.gemm(*arrays)
+        for arrays in ((a.astype(">f8"), b), (a, b, numpy.zeros((4, 6), ">f8"))):
+            with self.assertRaisesRegex(tr.InputError, "[AC]: '>f8' is its type; expected the byte order"):
                 tr.gemm(*arrays)
         with self.assertRaisesRegex(tr.InputError, "C: .* is not an array that can be written to"):
             tr.gemm(a, b, read_only)

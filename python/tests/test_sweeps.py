@@ -12,12 +12,14 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import warnings
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pandas
 
 import tilerail as tr
+from tilerail import studies
 
 VARY = {"link:host<->*.bandwidth": "25..100 x2 GB/s", ("transa", "transb"): ["N", "T"], "gemm": ["1K,1K,512", "2K"]}
 
@@ -77,8 +79,30 @@ class SweepTest(unittest.TestCase):
                 future.cancel()  # as shut-down executors do: without a notice
                 return future
 
-        with Silent(1) as executor, self.assertWarnsRegex(UserWarning, "cancelled"):
+        with Silent(1) as executor, self.assertWarnsRegex(RuntimeWarning, "cancelled"):
             pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
+
+    def test_points_of_failed_tasks_run_in_threads(self):
+        class Failing(ThreadPoolExecutor):
+            tasks = 0
+
+            def submit(self, function, *arguments):
+                self.tasks += 1
+                if self.tasks % 3 != 1:
+                    return super().submit(function, *arguments)
+                future = Future()
+                future.set_exception(error)
+                return future
+
+        error = OSError("a worker is killed")
+        with Failing(1) as executor, self.assertWarnsRegex(RuntimeWarning, "OSError: a worker is killed"):
+            pandas.testing.assert_frame_equal(self.sweep(executor=executor, chunk=1), self.table)
+        for error in (tr.InputError("tile"), KeyboardInterrupt(), SystemExit()):
+            with self.subTest(error), Failing(1) as executor, self.assertRaises(type(error)):
+                self.sweep(executor=executor, chunk=1)
+        with unittest.mock.patch("tilerail.studies._rows", side_effect=OSError("no memory")):
+            with self.assertRaisesRegex(OSError, "no memory"):
+                self.sweep()
 
     def test_the_class_of_an_executor_is_no_executor(self):
         with self.assertRaisesRegex(tr.InputError, "executor"):
@@ -117,7 +141,18 @@ class SweepTest(unittest.TestCase):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 pandas.testing.assert_frame_equal(self.sweep(executor=broken), self.table)
-        self.assertIn("is broken", str(caught[-1].message))
+        self.assertIn("BrokenProcessPool", str(caught[-1].message))
+
+    def test_threads_build_a_sweep_once_and_it_is_dropped_at_the_end(self):
+        studies._POINTS.clear()
+        with unittest.mock.patch("tilerail._core.SweepPoints", side_effect=studies._core.SweepPoints) as built:
+            with ThreadPoolExecutor(8) as executor:
+                self.sweep(executor=executor, chunk=1)
+                task = studies._Sweep((("effort", "fast"), ("gemm", "64"), ("topology", "<two>")), ("tile=32,64",),
+                                      self.machine.to_toml())
+                self.assertEqual(len({id(points) for points in executor.map(lambda _: task.points(), range(8))}), 1)
+        self.assertEqual(built.call_count, 2)
+        self.assertEqual(list(studies._POINTS), [task])
 
     def test_the_machine_is_the_one_that_was_given(self):
         with tempfile.TemporaryDirectory() as folder:

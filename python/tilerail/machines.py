@@ -48,18 +48,18 @@ class Machine:
     @property
     def links(self) -> pandas.DataFrame:
         """A row for each direction of a link: name, from, to, bandwidth_bytes_per_s, latency_s."""
-        return frame_of(self._native.links())
+        return frame_of(self._native.links()).copy()
 
     @property
     def groups(self) -> pandas.DataFrame:
         """A row for each group of links that share a bound: name, links, capacity_bytes_per_s, both_busy_bytes_per_s
         (both directions busy); NaN: unbounded."""
-        return frame_of(self._native.groups())
+        return frame_of(self._native.groups()).copy()
 
     @property
     def memories(self) -> pandas.DataFrame:
         """A row for each memory: name, kind ("host", "gpu"), processor (or ""), capacity_bytes (NaN: unbounded)."""
-        return frame_of(self._native.memories())
+        return frame_of(self._native.memories()).copy()
 
     def to_toml(self) -> str:
         """The machine file (docs/formats.md#topology)."""

@@ -8,8 +8,6 @@ from functools import cache, cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from . import _core
 from .errors import InputError
 from .frames import arrow_of, frame_of, frame_of_rows
@@ -19,6 +17,7 @@ from .texts import (Value, check_names, count_of, flag_of, instance_of, list_of,
                     shown, text_of, texts_of, utf8)
 
 if TYPE_CHECKING:
+    import numpy
     import pandas
     import pyarrow
 
@@ -160,7 +159,7 @@ class Result:
     @cached_property
     def timeline(self) -> pandas.DataFrame:
         """A row for each operation: the columns of docs/formats.md#timeline, times in seconds; ``attrs`` has the keys
-        of the file's head, such as "policy"."""
+        of the file's head, such as "policy". Its numbers are read-only; ``timeline.copy()`` can be changed."""
         return frame_of(*self._timeline)
 
     @cached_property
@@ -172,10 +171,7 @@ class Result:
 
         ``arrow()`` has the same memory, and ``timeline`` for numbers.
         """
-        def read_only(values):
-            return numpy.broadcast_to(values, values.shape)
-
-        return {name: (read_only(values[0]), list(values[1])) if isinstance(values, tuple) else read_only(values)
+        return {name: (values[0], list(values[1])) if isinstance(values, tuple) else values
                 for name, values in self._timeline[0].items()}
 
     def arrow(self) -> pyarrow.Table:
@@ -231,7 +227,7 @@ def plan(problem: Problem, machine: Machine | str, policy: str = "tilerail", *, 
 
     ``policy``: a preset (``tilerail policies``); ``options``: other values of its fields. ``effort``: "fast", "fixed",
     "normal" or "high". ``tile``: elements, or "auto". ``devices``: "all", or numbers of GPUs and names of cores.
-    ``plan_cache``: a file of ``tilerail tune``. Raises InputError.
+    ``plan_cache``: a file of ``tilerail tune``; $TILERAIL_PLAN_CACHE is ignored. Raises InputError.
     """
     texts = job_texts(problem, policy, effort, tile, devices, options)
     return Plan(_core.plan(machines(machine)._native, texts, path_of(plan_cache, "plan_cache")))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from .errors import InputError
 from .texts import Value, list_of, text_of, texts_of
@@ -13,7 +14,13 @@ from .texts import Value, list_of, text_of, texts_of
 class Problem:
     """A routine and its sizes, as ``gemm``, ``gemv``, ``dot`` or ``axpy`` make it."""
 
-    texts: dict[str, str]  #: by option of the command
+    texts: Mapping[str, str]  #: by option of the command
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", MappingProxyType(dict(self.texts)))
+
+    def __reduce__(self):  # a proxy cannot be pickled
+        return Problem, (dict(self.texts),)
 
     def __hash__(self) -> int:
         return hash(frozenset(self.texts.items()))

@@ -38,6 +38,8 @@ def _matrix(name: str, array: Array, written: bool = False) -> Array:
     shape = getattr(array, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(array, "dtype"):
         raise InputError(name, shown(array) if shape is None else str(shape), expected="an array of two dimensions")
+    if not getattr(array.dtype, "isnative", True):
+        raise InputError(name, str(array.dtype), "is its type", "the byte order of this computer")
     return numpy.asarray(array) if isinstance(array, numpy.ndarray) else array
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -33,11 +33,23 @@ class _Sweep:
     axes: tuple[str, ...]
     machine: str  # the text of its file
 
-    @lru_cache(maxsize=4)  # each process checks a sweep once, and its points share plans
     def points(self) -> _core.SweepPoints:
-        texts = dict(self.texts)
-        machine = _core.read_machine(self.machine, texts["topology"])
-        return _core.SweepPoints(texts, list(self.axes), machine)
+        """Each process checks a sweep once, and its points share plans."""
+        if (known := _POINTS.get(self)) is not None:  # without the lock, which a fork may copy
+            return known
+        with _BUILDING:
+            if (known := _POINTS.get(self)) is None:
+                texts = dict(self.texts)
+                machine = _core.read_machine(self.machine, texts["topology"])
+                if len(_POINTS) >= _MOST_SWEEPS:
+                    _POINTS.pop(next(iter(_POINTS)), None)
+                known = _POINTS[self] = _core.SweepPoints(texts, list(self.axes), machine)
+            return known
+
+
+_POINTS: dict[_Sweep, _core.SweepPoints] = {}  # of this process
+_MOST_SWEEPS = 4
+_BUILDING = Lock()
 
 
 def _rows(sweep: _Sweep, numbers: list[int]) -> list[dict]:
@@ -64,8 +76,9 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     are options (gemm, m, n, k, dtype, place, devices, policy, tile, effort), fields of policies, and settings of the
     machine ("link:host->gpu*.bandwidth", "gpus"). ``executor``: any executor of ``concurrent.futures``, such as
     ``dask.distributed.Client().get_executor()`` or ``mpi4py.futures.MPIPoolExecutor()``; default: threads on all
-    cores. Each task has ``chunk`` points. If an executor breaks, the rest runs in threads, with a warning. Rows do not
-    depend on the executor. A point without a result has a text in ``error``. Raises InputError before anything runs.
+    cores. Each task has ``chunk`` points. If a task fails or the executor breaks, threads run the missing points, with
+    a RuntimeWarning. Rows do not depend on the executor. A point without a result has a text in ``error``.
+    Raises InputError before anything runs.
     """
     if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
         raise InputError("executor", shown(executor), expected="an executor of concurrent.futures")
@@ -74,21 +87,28 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     texts = job_texts(problem, policy, effort, tile, devices, options) | {"topology": name}
     task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in mapping_of(vary, "vary").items()),
                   made.to_toml())
-    count = len(task.points())
-    together = max(1, min(64, count // 32)) if chunk is None else count_of(chunk, "chunk")
-    rows: list[dict | None] = [None] * count
-    if executor is not None:
-        _fill(rows, task, executor, together)
-    if None in rows:
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            _fill(rows, task, threads, 1)
-    return frame_of_rows(rows)
+    try:
+        count = len(task.points())
+        together = max(1, min(64, count // 32)) if chunk is None else count_of(chunk, "chunk")
+        rows: list[dict | None] = [None] * count
+        if executor is not None and (error := _fill(rows, task, executor, together, lenient=True)):
+            warnings.warn(f"tasks of the sweep's executor failed ({type(error).__name__}: {error}); their points run in "
+                          "threads", RuntimeWarning, stacklevel=2)
+        if None in rows:
+            with ThreadPoolExecutor(os.cpu_count()) as threads:
+                _fill(rows, task, threads, 1)
+        return frame_of_rows(rows)
+    finally:
+        _POINTS.pop(task, None)
 
 
-def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int) -> None:
-    """Runs the points without a row. A broken executor leaves some of them."""
+def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int,
+          lenient: bool = False) -> Exception | None:
+    """Runs the points without a row. Returns the error of a broken executor or, if ``lenient``, the first error of a
+    task; the points then have no row. Raises InputError."""
     left = [point for point, row in enumerate(rows) if row is None]
     parts: dict[Future, list[int]] = {}
+    failed: Exception | None = None
     try:
         for first in range(0, len(left), chunk):
             part = left[first:first + chunk]
@@ -100,13 +120,18 @@ def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int)
             for future in done:
                 if future.cancelled():
                     raise BrokenExecutor("it has cancelled tasks")
+                error = future.exception()
+                if lenient and isinstance(error, Exception) and not isinstance(error, (InputError, BrokenExecutor)):
+                    failed = failed or error  # such as dask's KilledWorker
+                    continue
                 for point, row in zip(parts[future], future.result()):
                     rows[point] = row
     except BrokenExecutor as error:
-        warnings.warn(f"the executor of the sweep is broken ({error}); the rest runs in threads", stacklevel=3)
+        failed = failed or error
     finally:
         for future in parts:
             future.cancel()
+    return failed
 
 
 def _submitted(executor: Executor, task: _Sweep, part: list[int]) -> Future:

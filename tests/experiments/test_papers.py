@@ -85,9 +85,23 @@ class All(ExperimentTest):
         words = ("all", "--only", "thesis_fig_4_6,thesis_table_3_1")
         with unittest.mock.patch.object(command, "experiment", failing):
             code, _, error = self.run_command(*words, "-o", self.folder)
-        self.assertEqual((code, error), (1, "tilerail: error: failed experiments: thesis_fig_4_6, thesis_table_3_1\n"))
+        self.assertEqual((code, error), (1, "tilerail: error: failed experiments:\n  thesis_fig_4_6: exit code 1\n"
+                                            "  thesis_table_3_1: exit code 1\n"))
         self.assertFalse((self.folder / "all.csv").exists())
         self.assertNotIn("kept", self.succeed(*words))
+
+    def test_errors_of_an_experiment_are_named_and_the_others_run(self):
+        words, occupied = ("all", "--only", "thesis_fig_4_6,thesis_table_3_1"), self.folder / "thesis_fig_4_6"
+        occupied.write_text("a file, not a folder")
+        code, _, error = self.run_command(*words, "-o", self.folder)
+        self.assertEqual((code, error), (1, "tilerail: error: failed experiments:\n"
+                                            f"  thesis_fig_4_6: {occupied}: File exists\n"))
+        occupied.unlink()
+        self.assertIn("thesis_table_3_1: kept", self.succeed(*words))
+        for fault in (tr.InputError("tile"), tr.HardwareError("no GPU")):
+            with unittest.mock.patch.object(command, "run_one", side_effect=fault):
+                code, _, error = self.run_command(*words, "--again", "-o", self.folder)
+            self.assertEqual((code, error.count(f": {fault}\n")), (1, 2), error)
 
     def test_the_gallery_of_the_documentation_has_the_results_of_the_program(self):
         self.succeed(*self.words)

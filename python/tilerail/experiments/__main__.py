@@ -81,6 +81,13 @@ def run_one(name: str, words: list[str]) -> int:
     return outcome.code
 
 
+FAULTS = (tr.InputError, tr.HardwareError, OSError)
+
+
+def text_of(fault: Exception) -> str:
+    return f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) and fault.filename else str(fault)
+
+
 def run_all(words: list[str]) -> int:
     parser = Parser("all", "Runs every experiment of the papers.")
     parser.add_argument("--only", type=chosen, default=of_papers(), metavar="LIST", help="these, separated by commas")
@@ -89,15 +96,20 @@ def run_all(words: list[str]) -> int:
     options = parser.parse_args(words)
     if options.page and (not options.page.name or options.page.is_dir()):
         raise InputError("--page", str(options.page), "is a folder", "a file")
-    failed = []
+    options.output.mkdir(parents=True, exist_ok=True)
+    failed = {}
     for name in options.only:
         folder, own = options.output / name, ["--quick"] * options.quick
         kept = not options.again and gallery.is_fresh(folder / f"{name}.csv", command_of([name, *own]))
         print(f"== {name}" + (": kept from an earlier run (--again repeats it)" if kept else ""), flush=True)
-        if not kept and run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)]):
-            failed.append(name)
+        try:
+            if not kept and (code := run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)])):
+                failed[name] = f"exit code {code}"
+        except FAULTS as fault:
+            failed[name] = text_of(fault)
     if failed:
-        print(f"tilerail: error: failed experiments: {', '.join(failed)}", file=sys.stderr)
+        print("tilerail: error: failed experiments:", *(f"  {name}: {why}" for name, why in failed.items()), sep="\n",
+              file=sys.stderr)
         return 1
     verdicts = gallery.page({name: experiment(name) for name in options.only}, options.output,
                             command_of(["all", *words]), options.quick, options.page)
@@ -121,11 +133,9 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         print("tilerail: interrupted", file=sys.stderr, flush=True)
         os._exit(130)  # simulations in other threads do not stop
-    except (tr.InputError, tr.HardwareError, OSError) as error:
-        place = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-        text = f"{place}{error.strerror}" if isinstance(error, OSError) else error
-        print(f"tilerail: error: {text}", file=sys.stderr)
-        return 3 if isinstance(error, tr.HardwareError) else 2
+    except FAULTS as fault:
+        print(f"tilerail: error: {text_of(fault)}", file=sys.stderr)
+        return 3 if isinstance(fault, tr.HardwareError) else 2
 
 
 if __name__ == "__main__":
