@@ -60,7 +60,7 @@ Topology machine_of(const JobText& job, const Machines& machines);
 /// A planned and simulated point.
 struct SweepRow {
   size_t point = 0;
-  Json cells = {};  // of the result, by the names of its columns; null if it failed
+  Json cells = nullptr;  // of the result, by the names of its columns; null if it failed
   std::optional<std::string> error = {};
 
   bool has_result() const { return !cells.is_null(); }
