@@ -83,11 +83,22 @@ class Verdicts(unittest.TestCase):
     def test_one_of_four_words(self):
         self.assertEqual(self.of(2.0, 2.5), "reproduced")
         self.assertEqual(self.of(2.0, 3.0), "partly")
-        self.assertEqual(self.of(3.0, 1.1), "partly")  # faster, but not two times
+        self.assertEqual(self.of(3.0, 1.5), "partly")  # half of two times as fast
+        self.assertEqual(self.of(3.0, 1.4), "no")
         self.assertEqual(self.of(3.0, 0.9), "no")
-        self.assertEqual(self.of(1.0, 3.0), "no")
         self.assertEqual(self.of(), "cannot be told")
         self.assertEqual(self.of(2.0, 2.0, reason="misprint"), "cannot be told")
+
+    def test_partly_needs_half_of_the_effect_in_each_number_or_half_of_the_numbers_in_their_bands(self):
+        def of(value, *ours):
+            return verdict_of([value], [Finding(value, each, False) for each in ours])
+
+        self.assertEqual(of(printed(2.0), 2.0, 1.0), "partly")
+        self.assertEqual(of(printed(2.0), 2.0, 1.0, 1.0), "no")
+        self.assertEqual([of(printed(1.2, 1.6), ours) for ours in (1.1, 1.09)], ["partly", "no"])
+        self.assertEqual([of(printed(0.2, 0.6), ours) for ours in (0.1, 0.79, 0.81)], ["partly", "partly", "no"])
+        self.assertEqual([of(printed(0.1, unit="gain"), ours) for ours in (0.05, 0.04)], ["partly", "no"])
+        self.assertEqual(of(printed(7.0, unit="GB/s"), 6.9), "no")
 
     def test_a_claim_is_a_row_and_inputs_are_none(self):
         value = next(each for each in verdicts.published() if each.experiment == "thesis_fig_4_6")

@@ -13,6 +13,7 @@ import pandas
 from .data import LIBRARIES, numbers, table
 
 NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
+LEAST_SHARE = 0.5  # for "partly": of the printed effect in each number, or of the numbers within their bands
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
 QUOTIENT = r"(?:,| to) ([\d.]+) / ([\d.]+)"  # of two printed numbers, in the place of a ratio
 
@@ -74,10 +75,11 @@ class Finding:
         return low <= self.ours <= high
 
     @property
-    def same_direction(self) -> bool:
-        """Whether both numbers are effects, both above or both below "no effect"."""
+    def is_part(self) -> bool:
+        """Whether the value is within its band, or has at least half of the printed effect, in the same direction."""
         none = NO_EFFECT.get(self.value.unit, math.nan)
-        return (self.ours - none) * (self.value.low - none) > 0 < (self.ours - none) * (self.value.high - none)
+        low, high, effect = self.value.low - none, self.value.high - none, self.ours - none
+        return self.within or effect >= LEAST_SHARE * low > 0 or effect <= LEAST_SHARE * high < 0
 
     @property
     def distance(self) -> float:
@@ -161,9 +163,10 @@ def verdict_of(values: list[Printed], findings: list[Finding]) -> str:
     """The verdict on a claim with these printed numbers."""
     if not findings or any(value.reason for value in values):
         return UNKNOWN
-    if all(each.within for each in findings):
+    within = sum(each.within for each in findings)
+    if within == len(findings):
         return REPRODUCED
-    is_part = any(each.within for each in findings) or all(each.same_direction for each in findings)
+    is_part = within >= LEAST_SHARE * len(findings) or all(each.is_part for each in findings)
     return PARTLY if is_part else NONE
 
 
