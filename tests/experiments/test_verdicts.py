@@ -31,6 +31,16 @@ class Bands(unittest.TestCase):
             finding = Finding(printed(2.0, tolerance="0.5"), ours, False)
             self.assertEqual((finding.within, finding.distance), (within, distance))
 
+    def test_a_limit_has_no_edge_on_the_side_of_better_results(self):
+        least, most = printed(0.5, math.inf, tolerance="0.25"), printed(-math.inf, 0.5, "gain", "0.25")
+        self.assertEqual((least.printed, most.printed), ("at least 0.500 x", "at most 50.0 %"))
+        for value, ours, within, distance in ((least, 9.0, True, 0), (least, 0.25, True, -1), (least, 0.0, False, -2),
+                                              (most, -9.0, True, 0), (most, 0.75, True, 1), (most, 1.25, False, 3)):
+            finding = Finding(value, ours, False)
+            self.assertEqual((finding.within, finding.distance), (within, distance))
+        for value in verdicts.published():
+            self.assertFalse(math.isinf(value.low) and math.isinf(value.high), value)
+
     def test_texts_have_the_printed_digits_at_least_three_and_the_unit(self):
         for value, unit, text in ((12.98, "GB/s", "12.98 GB/s"), (1827, "", "1827"), (0.135, "gain", "13.5 %"),
                                   (2.5, "x", "2.50 x")):
@@ -98,6 +108,9 @@ class Verdicts(unittest.TestCase):
         self.assertEqual([of(printed(1.2, 1.6), ours) for ours in (1.1, 1.09)], ["partly", "no"])
         self.assertEqual([of(printed(0.2, 0.6), ours) for ours in (0.1, 0.79, 0.81)], ["partly", "partly", "no"])
         self.assertEqual([of(printed(0.1, unit="gain"), ours) for ours in (0.05, 0.04)], ["partly", "no"])
+        self.assertEqual([of(printed(-0.3, -0.2, "error"), ours) for ours in (-0.9, -0.1, -0.09, 0.2)],
+                         ["partly", "partly", "no", "no"])
+        self.assertEqual(of(printed(-0.3, -0.2, "%"), -0.19), "no")
         self.assertEqual(of(printed(7.0, unit="GB/s"), 6.9), "no")
 
     def test_a_claim_is_a_row_and_inputs_are_none(self):

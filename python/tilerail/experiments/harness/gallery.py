@@ -53,7 +53,7 @@ def check_table(checks: list[Check]) -> pandas.DataFrame:
 
 def finding_table(findings: list[Finding]) -> pandas.DataFrame:
     lines = [{"number": each.value.name, "where": each.value.where, "printed": each.value.printed,
-              "band": " to ".join(each.value.text(edge) for edge in each.value.band),
+              "band": each.value.span(*each.value.band),
               "ours": each.value.text(each.ours), "": "within" if each.within else "outside",
               "fitted": "fitted" if each.fitted else ""} for each in findings]
     return pandas.DataFrame(lines)

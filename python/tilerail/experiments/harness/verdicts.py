@@ -12,7 +12,7 @@ import pandas
 
 from .data import LIBRARIES, numbers, table
 
-NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
+NO_EFFECT = {"x": 1.0, "gain": 0.0, "error": 0.0}  # by unit: the value without an effect
 LEAST_SHARE = 0.5  # for "partly": of the printed effect in each number, or of the numbers within their bands
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
 QUOTIENT = r"(?:,| to) ([\d.]+) / ([\d.]+)"  # of two printed numbers, in the place of a ratio
@@ -20,8 +20,8 @@ QUOTIENT = r"(?:,| to) ([\d.]+) / ([\d.]+)"  # of two printed numbers, in the pl
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number, or a range. Units: x (a factor), gain (a gained share), % (another share, as 0.01), others as
-    they are."""
+    """A printed number, or a range, from -inf or to inf for a limit. Units: x (a factor), gain (a gained share), error
+    (relative, with its sign), % (another share, as 0.01), others as they are."""
 
     paper: str
     claim: str
@@ -44,16 +44,21 @@ class Printed:
 
     def text(self, value: float) -> str:
         """With the unit, and as many digits as printed, at least three."""
-        share = self.unit in ("%", "gain")
+        share = self.unit in ("%", "gain", "error")
         scaled = 100 * value if share else value
-        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in (self.low, self.high)))
+        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in (self.low, self.high) if math.isfinite(edge)))
         decimals = digits - 1 - math.floor(math.log10(abs(scaled))) if abs(scaled) > 1e-9 else 1
         number = f"{scaled:.{max(0, min(decimals, 4))}f}"
         return f"{number} %" if share else number + (" x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
+    def span(self, low: float, high: float) -> str:
+        if math.isinf(low) or math.isinf(high):
+            return f"at most {self.text(high)}" if math.isinf(low) else f"at least {self.text(low)}"
+        return self.text(low) if low == high else f"{self.text(low)} to {self.text(high)}"
+
     @property
     def printed(self) -> str:
-        return self.text(self.low) if self.low == self.high else f"{self.text(self.low)} to {self.text(self.high)}"
+        return self.span(self.low, self.high)
 
 
 @lru_cache(maxsize=None)
@@ -83,8 +88,12 @@ class Finding:
 
     @property
     def distance(self) -> float:
-        """From the middle of the band, in half widths: up to 1 is within."""
+        """From the middle of the band, in half widths: up to 1 is within. Without a limit on one side, the other edge is
+        1, and a half width is the tolerance."""
         low, high = self.value.band
+        if math.isinf(low) or math.isinf(high):
+            side, edge, printed = (1, high, self.value.high) if math.isinf(low) else (-1, low, self.value.low)
+            return side * max(0.0, 1 + side * (self.ours - edge) / (abs(edge - printed) or 0.01 * abs(edge) or 1))
         return (self.ours - (low + high) / 2) / ((high - low) / 2 or 0.01 * abs(high) or 1)
 
 
