@@ -168,9 +168,10 @@ class Compared:
             self.findings.append(Finding(self.values[name], ours, fitted))
 
 
-def verdict_of(values: list[Printed], findings: list[Finding]) -> str:
-    """The verdict on a claim with these printed numbers."""
-    if not findings or any(value.reason for value in values):
+def verdict_of(findings: list[Finding]) -> str:
+    """The verdict on a claim with these numbers. A number with a reason is left out."""
+    findings = [each for each in findings if not each.value.reason]
+    if not findings:
         return UNKNOWN
     within = sum(each.within for each in findings)
     if within == len(findings):
@@ -190,20 +191,23 @@ def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: i
     for (paper, claim), values in claims.items():
         if not experiments & {value.experiment for value in values if value.experiment}:
             continue
-        found = [by_value[value] for value in values if value in by_value]
+        kept = [value for value in values if not value.reason] or values
+        found = [by_value[value] for value in kept if value in by_value]
         if len(found) <= most:
             ours = ", ".join(each.value.text(each.ours) for each in found) or "-"
-            printed = ", ".join(value.printed for value in values[:most]) + (", ..." if len(values) > most else "")
+            printed = ", ".join(value.printed for value in kept[:most]) + (", ..." if len(kept) > most else "")
         else:
             far = max(found, key=lambda each: abs(each.distance))
-            printed = f"{len(values)} numbers"
+            printed = f"{len(kept)} numbers"
             ours = f"{sum(each.within for each in found)} of {len(found)} in their bands"
             if not far.within:
                 ours += f"; farthest: {far.value.name}: {far.value.text(far.ours)} for {far.value.printed}"
+        if len(kept) < len(values):
+            ours += f"; {len(values) - len(kept)} of {len(values)} left out"
         fitted = sum(each.fitted for each in found)
         where = dict.fromkeys(re.sub(QUOTIENT, "", value.where) for value in values)
         reason = dict.fromkeys(value.reason for value in values if value.reason)
-        lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(values, found),
+        lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(found),
                       f"{fitted} of {len(found)}" if fitted else "-", "; ".join(reason)))
     return pandas.DataFrame(lines, columns="paper claim where printed ours verdict fitted reason".split())
 
