@@ -1,5 +1,8 @@
 """Experiments of papers: numbers of the simulator; files, figures and the gallery agree."""
 
+import argparse
+import contextlib
+import io
 import unittest
 import unittest.mock
 from dataclasses import replace
@@ -10,11 +13,12 @@ import tilerail as tr
 from support import SOURCE, ExperimentTest, svg_texts
 from tilerail.experiments import __main__ as command
 from tilerail.experiments.__main__ import NAMES, experiment
-from tilerail.experiments.harness import gallery
-from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, SHAPES, table
+from tilerail.experiments.harness import gallery, studies
+from tilerail.experiments.harness.data import CLX_AI_PLACES, clx_ai_dataset, irregular_dataset, SHAPES, table
 from tilerail.experiments.harness.drawing import FONT, STYLE
 from tilerail.experiments.harness.gallery import PART, saved
 from tilerail.experiments.harness.paralia import Variants
+from tilerail.experiments.harness.studies import Run
 from tilerail.experiments.harness.verdicts import published
 
 CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # complete within seconds
@@ -148,6 +152,26 @@ class Quick(ExperimentTest):
         gain = {shape: ours[f"select(EDP) over comm_opt, mean efficiency, {shape}"] for shape in SHAPES}
         self.assertAlmostEqual(ours["gain by EDP, thin by fat over fat by thin"],
                                gain["thin by fat"] / gain["fat by thin"])
+
+
+    def test_problems_that_options_choose_are_marked_as_a_part_and_give_no_verdicts(self):
+        about = experiment("thesis_fig_4_6")
+        whole = about.study(Run(argparse.Namespace(quick=False)))
+        for part in (False, True):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                gallery.report(about, replace(whole, part=part), quick=False)
+            self.assertEqual((PART in out.getvalue(), "reproduced" in out.getvalue()), (part, not part))
+        gallery.save(about, replace(whole, part=True), self.folder, "command", quick=False)
+        self.assertIn(PART, svg_texts(self.folder / "thesis_fig_4_6.svg"))
+
+    def test_placements_and_machines_that_are_left_out_make_a_part(self):
+        fake = {"used_tile": 1024, "used": "0", "simulated_s": 1.0, "tflops": 1.0}
+        with unittest.mock.patch.object(studies, "simulated", lambda problem: fake):
+            for places, part in ((["h:h:h"], True), (list(CLX_AI_PLACES), False)):
+                options = argparse.Namespace(quick=False, jobs=1, places=places)
+                self.assertEqual(experiment("clx_ai_paralia").study(Run(options)).part, part)
+        options = argparse.Namespace(quick=False, jobs=1, machines=["two-gpu"], sizes=[512], page=None)
+        self.assertTrue(experiment("over_bound").study(Run(options)).part)
 
 
 class Datasets(unittest.TestCase):

@@ -51,6 +51,7 @@ class Outcome:
     draw: Callable | None = None  # draws on a figure
     remarks: dict[str, str] = field(default_factory=dict)  # of NAME.csv
     code: int = 0  # exit code
+    part: bool = False  # options have chosen a part of the problems
 
 
 @dataclass(frozen=True)
