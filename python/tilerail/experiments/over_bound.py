@@ -143,7 +143,7 @@ def study(run: Run) -> Outcome:
         options.page.write_text(page(rows, options), encoding="utf-8")
     median = Check("median of makespan / bound", rows.over_bound.median(), TARGET, share=False)
     return Outcome(rows, checks=[median], tables={"makespan over bound": ratios(rows), "losses": reasons(rows)},
-                   part=bool(options.machines) or sizes != SIZES)
+                   part=bool(options.machines) or options.sizes != SIZES)
 
 
 def size(text: str) -> int:

@@ -154,6 +154,7 @@ class Compared:
     """Collects our values of an experiment next to the printed ones."""
 
     def __init__(self, experiment: str, *datasets: str):
+        self.experiment = experiment
         self.values = {each.name: each for each in published() if each.experiment == experiment}
         self.datasets = datasets
         self.findings: list[Finding] = []
