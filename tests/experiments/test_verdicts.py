@@ -113,7 +113,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(of(printed(7.0, unit="GB/s"), 6.9), "no")
 
     def test_numbers_with_a_reason_are_left_out_of_the_verdict(self):
-        values = [printed(2.0, name="first"), printed(3.0, name="second", reason="misprint"), printed(4.0, name="third")]
+        values = [printed(2.0, name="a"), printed(3.0, name="b", reason="misprint"), printed(4.0, name="c")]
         with unittest.mock.patch.object(verdicts, "published", return_value=tuple(values)):
             found = [Finding(value, ours, True) for value, ours in zip(values, (2.0, 9.0, 4.0))]
             line = verdicts.claim_table(found, ["e"]).iloc[0]
