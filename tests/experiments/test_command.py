@@ -1,11 +1,15 @@
 """python -m tilerail.experiments: its list, its errors, its files."""
 
 import os
+import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
+import tilerail
 from support import SOURCE, ExperimentTest
+from tilerail.experiments import __main__ as command
 from tilerail.experiments.__main__ import NAMES, experiment
 from tilerail.experiments.harness.gallery import PAPERS
 
@@ -23,6 +27,21 @@ class Command(ExperimentTest):
                               env=os.environ)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("error: NAME: 'moon' is not an experiment; expected list, all, or one of: ", done.stderr)
+
+    def test_the_page_has_the_exit_codes_of_the_command(self):
+        page = (SOURCE / "docs/experiments.md").read_text()
+        table = page.partition("| exit code |")[2].partition("\n\n")[0]
+        self.assertEqual(re.findall(r"^\| (\d+) \| ", table, re.MULTILINE), ["0", "1", "2", "3", "130"])
+
+        def raising(error):
+            return unittest.mock.patch.object(command, "run_one", side_effect=error)
+
+        for error, code in ((tilerail.HardwareError("no GPU"), 3), (OSError("full"), 2)):
+            with raising(error):
+                self.assertEqual(self.run_command("thesis_fig_4_6")[0], code)
+        with raising(KeyboardInterrupt), unittest.mock.patch.object(os, "_exit", side_effect=SystemExit) as ended:
+            self.assertRaises(SystemExit, self.run_command, "thesis_fig_4_6")
+        ended.assert_called_once_with(130)
 
     def test_bad_arguments_are_refused(self):
         for words, quoted in ((["thesis_fig_4_8", "--jobs", "0"], "'0' is not a positive whole number"),

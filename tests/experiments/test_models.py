@@ -66,12 +66,13 @@ class Orders(unittest.TestCase):
                                    for model, error in (("BTS", -0.1), ("CSO", -0.4))])
         library = pandas.DataFrame([of] * 3).assign(machine="m", tile=[1024, 2048, 4096], measured_s=[1.5, 1.8, 1.2])
         chosen = {f"{model}_s": 1024 for model in ("baseline", "dataloc", "bts", "cso", "simulated")} | {"dr_s": 4096}
-        library = library.assign(**{column: (library.tile != tile).astype(float) for column, tile in chosen.items()})
+        library = library.assign(**{column: 1.0 + (library.tile != tile) for column, tile in chosen.items()})
         ours = {each.value.name: each.ours for each in cocopelia_models.compare(errors, library)[0].findings}
         self.assertAlmostEqual(ours["cuBLASXt, BTS over CSO, median error"], 0.25)
         self.assertAlmostEqual(ours["dgemm, BTS over 2048, median"], 0.2)
         self.assertAlmostEqual(ours["dgemm, DR over BTS, medians of the gain over 2048"], 0.25)
-        self.assertAlmostEqual(ours["dgemm, DR over best tile, medians of the gain over 2048"], 0)
+        self.assertAlmostEqual(ours["dgemm, DR over best measured tile, medians of the gain over 2048"], 0)
+        self.assertAlmostEqual(ours["dgemm, best tile over 2048, median"], 1)  # simulated, not 1.8 / 1.2
 
 
 class Statistics(unittest.TestCase):

@@ -1,5 +1,8 @@
 """Experiments of papers: numbers of the simulator; files, figures and the gallery agree."""
 
+import argparse
+import contextlib
+import io
 import unittest
 import unittest.mock
 from dataclasses import replace
@@ -9,16 +12,19 @@ import pandas
 import tilerail as tr
 from support import SOURCE, ExperimentTest, svg_texts
 from tilerail.experiments import __main__ as command
-from tilerail.experiments.__main__ import NAMES, experiment
-from tilerail.experiments.harness import gallery
+from tilerail.experiments import clx_ai_link_map, cocopelia_models
+from tilerail.experiments.__main__ import NAMES, Parser, experiment
+from tilerail.experiments.harness import gallery, models, studies
 from tilerail.experiments.harness.data import clx_ai_dataset, irregular_dataset, SHAPES, table
 from tilerail.experiments.harness.drawing import FONT, STYLE
 from tilerail.experiments.harness.gallery import PART, saved
 from tilerail.experiments.harness.paralia import Variants
-from tilerail.experiments.harness.verdicts import published
+from tilerail.experiments.harness.studies import Run
+from tilerail.experiments.harness.verdicts import Compared, published
 
 CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # complete within seconds
 LARGEST_FIGURE = 96 * 1024  # bytes; the largest has 379 measured points
+FAKE = {"used_tile": 1024, "used": "0", "simulated_s": 1.0, "tflops": 1.0, "bound_s": 1.0, "busiest": ""}
 
 
 class All(ExperimentTest):
@@ -162,6 +168,48 @@ class Quick(ExperimentTest):
         gain = {shape: ours[f"select(EDP) over comm_opt, mean efficiency, {shape}"] for shape in SHAPES}
         self.assertAlmostEqual(ours["gain by EDP, thin by fat over fat by thin"],
                                gain["thin by fat"] / gain["fat by thin"])
+
+
+    def test_problems_that_options_choose_are_marked_as_a_part_and_give_no_verdicts(self):
+        about = experiment("thesis_fig_4_6")
+        whole = about.study(Run(argparse.Namespace(quick=False)))
+        for part in (False, True):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                gallery.report(about, replace(whole, part=part), quick=False)
+            self.assertEqual((PART in out.getvalue(), "reproduced" in out.getvalue()), (part, not part))
+        gallery.save(about, replace(whole, part=True), self.folder, "command", quick=False)
+        self.assertIn(PART, svg_texts(self.folder / "thesis_fig_4_6.svg"))
+
+    def test_placements_and_machines_that_are_left_out_make_a_part(self):
+        def is_part(name, *words):
+            parser = Parser(name, "")
+            experiment(name).arguments(parser)
+            return experiment(name).study(Run(parser.parse_args(["--jobs", "1", *words]))).part
+
+        with unittest.mock.patch.object(studies, "simulated", return_value=FAKE):
+            self.assertTrue(is_part("clx_ai_paralia", "--places", "h:h:h"))
+            self.assertFalse(is_part("clx_ai_paralia"))
+        self.assertTrue(is_part("over_bound", "--machines", "two-gpu", "--sizes", "512"))
+
+
+class Complete(unittest.TestCase):
+    def test_every_printed_number_that_names_an_experiment_is_computed_by_it(self):
+        computed = set()
+        def add(compared, name, ours, rows, **of):
+            computed.add((compared.experiment, name))
+
+        def predicted(rows):
+            return pandas.DataFrame(1.0, rows.index, [f"{model}_s" for model in models.MODELS])
+
+        patch = unittest.mock.patch.object
+        with patch(studies, "simulated", return_value=FAKE), patch(Compared, "add", add), \
+                patch(cocopelia_models, "predictions", predicted), patch(clx_ai_link_map, "link", return_value=(1, 1)):
+            for name in (name for name in NAMES if experiment(name).paper):
+                parser = Parser(name, "")
+                experiment(name).arguments(parser)
+                experiment(name).study(Run(parser.parse_args(["--jobs", "1"])))
+        named = {(value.experiment, value.name) for value in published() if value.experiment}
+        self.assertEqual(named - computed, set())
 
 
 class Datasets(unittest.TestCase):

@@ -96,7 +96,8 @@ def study(run: Run) -> Outcome:
     if len(libraries):
         checks.append(order_check(libraries))
     tables = {"means, as in table 3.4": of.means(LIBRARIES), "errors of measured rows": error_table(libraries)}
-    return Outcome(rows, compare(of).findings, checks, tables, lambda figure: draw(figure, of.rows, libraries))
+    return Outcome(rows, compare(of).findings, checks, tables, lambda figure: draw(figure, of.rows, libraries),
+                   part=not set(run.options.places).issuperset(CLX_AI_PLACES))
 
 
 def places(text: str) -> list[str]:

@@ -142,7 +142,8 @@ def study(run: Run) -> Outcome:
     if options.page:
         options.page.write_text(page(rows, options), encoding="utf-8")
     median = Check("median of makespan / bound", rows.over_bound.median(), TARGET, share=False)
-    return Outcome(rows, checks=[median], tables={"makespan over bound": ratios(rows), "losses": reasons(rows)})
+    return Outcome(rows, checks=[median], tables={"makespan over bound": ratios(rows), "losses": reasons(rows)},
+                   part=bool(options.machines) or options.sizes != SIZES)
 
 
 def size(text: str) -> int:

@@ -23,7 +23,7 @@ from .verdicts import Check, Finding, claim_table, left_out, published
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
-PART = "a part of the problems (--quick): no verdicts on the whole"
+PART = "a part of the problems: no verdicts on the whole"
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Experiment:
     def title(self) -> str:
         return self.about.strip().splitlines()[0].rstrip(".")
 
-    def note(self, quick: bool) -> str:
-        return PART if quick and not self.whole else ""
+    def note(self, quick: bool, outcome: Outcome) -> str:
+        return PART if outcome.part or (quick and not self.whole) else ""
 
 
 def check_table(checks: list[Check]) -> pandas.DataFrame:
@@ -53,23 +53,26 @@ def check_table(checks: list[Check]) -> pandas.DataFrame:
 
 def finding_table(findings: list[Finding]) -> pandas.DataFrame:
     lines = [{"number": each.value.name, "where": each.value.where, "printed": each.value.printed,
-              "band": " to ".join(each.value.text(edge) for edge in each.value.band),
+              "band": each.value.span(*each.value.band),
               "ours": each.value.text(each.ours), "": "within" if each.within else "outside",
               "fitted": "fitted" if each.fitted else ""} for each in findings]
     return pandas.DataFrame(lines)
 
 
 def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
-    """Prints tables, printed numbers next to ours, the verdict on each claim, and the checks."""
+    """Prints tables, printed numbers next to ours, the verdict on each claim unless problems are missing, and the
+    checks."""
+    note = of.note(quick, outcome)
+    claims = claim_table(outcome.findings, [] if note else [of.name])
     parts = outcome.tables | {
         "printed numbers, and ours": finding_table(outcome.findings),
-        "claims": claim_table(outcome.findings, [of.name])[["verdict", "fitted", "claim", "printed", "ours"]],
+        "claims": claims[["verdict", "fitted", "claim", "printed", "ours"]],
         "checks of the model, no verdicts on papers": check_table(outcome.checks)}
     for title, rows in parts.items():
         if len(rows):
             print(f"{title}\n{rows.to_string(index=False, max_colwidth=90)}\n")
-    if of.note(quick):
-        print(f"{PART}\n")
+    if note:
+        print(f"{note}\n")
 
 
 def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> list[str]:
@@ -79,7 +82,7 @@ def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bo
     found = [{"kind": "printed", "name": each.value.name, "ours": each.ours, "fitted": each.fitted}
              for each in outcome.findings]
     found += [{"kind": "check", "ours": each.value} | asdict(each) for each in outcome.checks]
-    files = drawing.save(outcome, of.size, of.note(quick), folder / of.name)
+    files = drawing.save(outcome, of.size, of.note(quick, outcome), folder / of.name)
     columns = ["kind", "name", "ours", "fitted", "target", "least", "share"]
     for name, rows in ((f"{of.name}-verdicts", pandas.DataFrame(found, columns=columns)), (of.name, outcome.rows)):
         if rows is None:

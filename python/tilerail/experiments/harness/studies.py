@@ -51,6 +51,7 @@ class Outcome:
     draw: Callable | None = None  # draws on a figure
     remarks: dict[str, str] = field(default_factory=dict)  # of NAME.csv
     code: int = 0  # exit code
+    part: bool = False  # options have chosen a part of the problems
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,11 @@ def error_table(rows: pandas.DataFrame, by: str | list[str] = "library") -> pand
     return rows.groupby(by, sort=False)[["error"]].apply(line).reset_index()
 
 
-def chosen_times(rows: pandas.DataFrame, problem: list[str], choices: dict[str, str]) -> pandas.DataFrame:
-    """By problem: the measured seconds with the tile for which each of these columns is least, by name."""
+def chosen_times(rows: pandas.DataFrame, problem: list[str], choices: dict[str, str],
+                 seconds: str = "measured_s") -> pandas.DataFrame:
+    """By problem: the seconds with the tile for which each of these columns is least, by name."""
     groups = rows.groupby(problem)
-    return pandas.DataFrame({name: rows.loc[groups[column].idxmin()].set_index(problem).measured_s
+    return pandas.DataFrame({name: rows.loc[groups[column].idxmin()].set_index(problem)[seconds]
                              for name, column in choices.items()})
 
 

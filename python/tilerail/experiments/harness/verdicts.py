@@ -12,15 +12,16 @@ import pandas
 
 from .data import LIBRARIES, numbers, table
 
-NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without an effect
+NO_EFFECT = {"x": 1.0, "gain": 0.0, "error": 0.0}  # by unit: the value without an effect
+LEAST_SHARE = 0.5  # for "partly": of the printed effect in each number, or of the numbers within their bands
 REPRODUCED, PARTLY, NONE, UNKNOWN = "reproduced", "partly", "no", "cannot be told"
 QUOTIENT = r"(?:,| to) ([\d.]+) / ([\d.]+)"  # of two printed numbers, in the place of a ratio
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number, or a range. Units: x (a factor), gain (a gained share), % (another share, as 0.01), others as
-    they are."""
+    """A printed number, or a range, from -inf or to inf for a limit. Units: x (a factor), gain (a gained share), error
+    (relative, with its sign), % (another share, as 0.01), others as they are."""
 
     paper: str
     claim: str
@@ -43,16 +44,21 @@ class Printed:
 
     def text(self, value: float) -> str:
         """With the unit, and as many digits as printed, at least three."""
-        share = self.unit in ("%", "gain")
+        share = self.unit in ("%", "gain", "error")
         scaled = 100 * value if share else value
-        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in (self.low, self.high)))
+        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in (self.low, self.high) if math.isfinite(edge)))
         decimals = digits - 1 - math.floor(math.log10(abs(scaled))) if abs(scaled) > 1e-9 else 1
         number = f"{scaled:.{max(0, min(decimals, 4))}f}"
         return f"{number} %" if share else number + (" x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
+    def span(self, low: float, high: float) -> str:
+        if math.isinf(low) or math.isinf(high):
+            return f"at most {self.text(high)}" if math.isinf(low) else f"at least {self.text(low)}"
+        return self.text(low) if low == high else f"{self.text(low)} to {self.text(high)}"
+
     @property
     def printed(self) -> str:
-        return self.text(self.low) if self.low == self.high else f"{self.text(self.low)} to {self.text(self.high)}"
+        return self.span(self.low, self.high)
 
 
 @lru_cache(maxsize=None)
@@ -74,15 +80,20 @@ class Finding:
         return low <= self.ours <= high
 
     @property
-    def same_direction(self) -> bool:
-        """Whether both numbers are effects, both above or both below "no effect"."""
+    def is_part(self) -> bool:
+        """Whether the value is within its band, or has at least half of the printed effect, in the same direction."""
         none = NO_EFFECT.get(self.value.unit, math.nan)
-        return (self.ours - none) * (self.value.low - none) > 0 < (self.ours - none) * (self.value.high - none)
+        low, high, effect = self.value.low - none, self.value.high - none, self.ours - none
+        return self.within or effect >= LEAST_SHARE * low > 0 or effect <= LEAST_SHARE * high < 0
 
     @property
     def distance(self) -> float:
-        """From the middle of the band, in half widths: up to 1 is within."""
+        """From the middle of the band, in half widths: up to 1 is within. Without a limit on one side, the other edge is
+        1, and a half width is the tolerance."""
         low, high = self.value.band
+        if math.isinf(low) or math.isinf(high):
+            side, edge, printed = (1, high, self.value.high) if math.isinf(low) else (-1, low, self.value.low)
+            return side * max(0.0, 1 + side * (self.ours - edge) / (abs(edge - printed) or 0.01 * abs(edge) or 1))
         return (self.ours - (low + high) / 2) / ((high - low) / 2 or 0.01 * abs(high) or 1)
 
 
@@ -143,6 +154,7 @@ class Compared:
     """Collects our values of an experiment next to the printed ones."""
 
     def __init__(self, experiment: str, *datasets: str):
+        self.experiment = experiment
         self.values = {each.name: each for each in published() if each.experiment == experiment}
         self.datasets = datasets
         self.findings: list[Finding] = []
@@ -157,13 +169,15 @@ class Compared:
             self.findings.append(Finding(self.values[name], ours, fitted))
 
 
-def verdict_of(values: list[Printed], findings: list[Finding]) -> str:
-    """The verdict on a claim with these printed numbers."""
-    if not findings or any(value.reason for value in values):
+def verdict_of(findings: list[Finding]) -> str:
+    """The verdict on a claim with these numbers. A number with a reason is left out."""
+    findings = [each for each in findings if not each.value.reason]
+    if not findings:
         return UNKNOWN
-    if all(each.within for each in findings):
+    within = sum(each.within for each in findings)
+    if within == len(findings):
         return REPRODUCED
-    is_part = any(each.within for each in findings) or all(each.same_direction for each in findings)
+    is_part = within >= LEAST_SHARE * len(findings) or all(each.is_part for each in findings)
     return PARTLY if is_part else NONE
 
 
@@ -178,20 +192,23 @@ def claim_table(findings: Iterable[Finding], experiments: Iterable[str], most: i
     for (paper, claim), values in claims.items():
         if not experiments & {value.experiment for value in values if value.experiment}:
             continue
-        found = [by_value[value] for value in values if value in by_value]
+        kept = [value for value in values if not value.reason] or values
+        found = [by_value[value] for value in kept if value in by_value]
         if len(found) <= most:
             ours = ", ".join(each.value.text(each.ours) for each in found) or "-"
-            printed = ", ".join(value.printed for value in values[:most]) + (", ..." if len(values) > most else "")
+            printed = ", ".join(value.printed for value in kept[:most]) + (", ..." if len(kept) > most else "")
         else:
             far = max(found, key=lambda each: abs(each.distance))
-            printed = f"{len(values)} numbers"
+            printed = f"{len(kept)} numbers"
             ours = f"{sum(each.within for each in found)} of {len(found)} in their bands"
             if not far.within:
                 ours += f"; farthest: {far.value.name}: {far.value.text(far.ours)} for {far.value.printed}"
+        if len(kept) < len(values):
+            ours += f"; {len(values) - len(kept)} of {len(values)} left out"
         fitted = sum(each.fitted for each in found)
         where = dict.fromkeys(re.sub(QUOTIENT, "", value.where) for value in values)
         reason = dict.fromkeys(value.reason for value in values if value.reason)
-        lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(values, found),
+        lines.append((paper, claim, ", ".join(where), printed, ours, verdict_of(found),
                       f"{fitted} of {len(found)}" if fitted else "-", "; ".join(reason)))
     return pandas.DataFrame(lines, columns="paper claim where printed ours verdict fitted reason".split())
 
