@@ -32,7 +32,8 @@ std::string dumped(const Json& json) {
 }
 
 std::string line_of(const std::string& key, const SweepRow& row) {
-  const std::string text = dumped(Json::array({key, row.cells, cell_of(row.error)}));
+  const std::string text =
+      dumped(Json::array({key, cell_of(row.cells), cell_of(row.error)}));
   return digest_text(text) + " " + text;
 }
 
@@ -44,7 +45,8 @@ std::pair<std::string, SweepRow> row_of(std::string_view line) {
     throw InputError{"", std::nullopt, "is no row of an interrupted sweep",
                      "the file as the sweep left it, or no file"};
   const Json parts = Json::parse(line.substr(digest_size + 1));
-  SweepRow row{0, parts[1]};
+  SweepRow row;
+  if (!parts[1].is_null()) row.cells = parts[1];
   if (!parts[2].is_null()) row.error = parts[2].get<std::string>();
   return {parts[0].get<std::string>(), row};
 }

@@ -104,7 +104,7 @@ Columns<SweepRow> columns_of(const Sweep& sweep) {
   }
   for (const auto& result : result_columns().all) {
     const auto value = [name = result.name](const SweepRow& row) {
-      return row.has_result() ? row.cells.at(name) : Json{};
+      return row.has_result() ? row.cells->at(name) : Json{};
     };
     columns.add({result.name, value, result.heading, result.text});
   }

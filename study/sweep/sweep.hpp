@@ -60,12 +60,12 @@ Topology machine_of(const JobText& job, const Machines& machines);
 /// A planned and simulated point.
 struct SweepRow {
   size_t point = 0;
-  Json cells = nullptr;  // of the result, by the names of its columns; null if it failed
-  std::optional<std::string> error = {};
+  std::optional<Json> cells = {};         // of the result, by the names of its columns
+  std::optional<std::string> error = {};  // without a result
 
-  bool has_result() const { return !cells.is_null(); }
-  double number(const char* column) const { return cells.at(column); }
-  std::string text(const char* column) const { return cells.at(column); }
+  bool has_result() const { return cells.has_value(); }
+  double number(const char* column) const { return cells->at(column); }
+  std::string text(const char* column) const { return cells->at(column); }
 };
 
 /// docs/formats.md#sweep. The columns after the first are the axes. Keeps a reference to
