@@ -91,7 +91,7 @@ class Verdicts(unittest.TestCase):
 
     def test_a_claim_is_a_row_and_inputs_are_none(self):
         value = next(each for each in verdicts.published() if each.experiment == "thesis_fig_4_6")
-        table = verdicts.claim_table([Finding(value, value.low, True)], ["thesis_fig_4_6", "cocopelia_table_2"])
+        table = verdicts.claim_table([Finding(value, value.low, True)], ["thesis_fig_4_6", "links_and_hops"])
         line = table[table.claim == value.claim].iloc[0]
         self.assertEqual((line.verdict, line.fitted), ("reproduced", "1 of 1"))
         self.assertNotIn("", set(table.claim))

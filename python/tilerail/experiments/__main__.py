@@ -15,7 +15,7 @@ from tilerail import InputError
 from .harness import gallery
 from .harness.data import count
 from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
+from .harness.studies import Run
 
 NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
 USAGE = f"""python -m tilerail.experiments NAME [--quick] [-o DIR] [--jobs N]
@@ -73,8 +73,6 @@ def run_one(name: str, words: list[str]) -> int:
     options = parser.parse_args(words)
     options.output.mkdir(parents=True, exist_ok=True)  # before the work: the folder may not be writable
     outcome = of.study(Run(options))
-    if not isinstance(outcome, Outcome):
-        return outcome
     gallery.report(of, outcome, options.quick)
     files = gallery.save(of, outcome, options.output, command_of([name, *words]), options.quick)
     print(f"written: {', '.join(files)}")

@@ -28,11 +28,9 @@ PART = "a part of the problems (--quick): no verdicts on the whole"
 
 @dataclass(frozen=True)
 class Experiment:
-    """``study(run)`` returns an Outcome, or an exit code if it saves files of its own."""
-
     name: str
     about: str  # the docstring of its file
-    study: Callable[[Run], Outcome | int]
+    study: Callable[[Run], Outcome]
     paper: str = ""  # one of PAPERS
     arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
     why: str = ""  # reason of differences, as far as known
