@@ -13,7 +13,7 @@ import tilerail as tr
 from tilerail import InputError
 
 from .harness import gallery
-from .harness.data import count
+from .harness.data import count, names
 from .harness.gallery import Experiment
 from .harness.studies import Run
 
@@ -46,16 +46,6 @@ def experiment(name: str) -> Experiment:
     return importlib.import_module(f"tilerail.experiments.{name}").EXPERIMENT
 
 
-def of_papers() -> list[str]:
-    return [name for name in NAMES if experiment(name).paper]
-
-
-def chosen(text: str) -> list[str]:
-    if wrong := [name for name in text.split(",") if name not in of_papers()]:
-        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(of_papers())}")
-    return text.split(",")
-
-
 def command_of(words: list[str]) -> str:
     """The command without folders of this computer and numbers of threads, which do not change results."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
@@ -81,7 +71,9 @@ def run_one(name: str, words: list[str]) -> int:
 
 def run_all(words: list[str]) -> int:
     parser = Parser("all", "Runs every experiment of the papers.")
-    parser.add_argument("--only", type=chosen, default=of_papers(), metavar="LIST", help="these, separated by commas")
+    papers = [name for name in NAMES if experiment(name).paper]
+    parser.add_argument("--only", type=lambda text: names(text, papers), default=papers, metavar="LIST",
+                        help="these, separated by commas")
     parser.add_argument("--again", action="store_true", help="also those with results of this version")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the gallery of the documentation")
     options = parser.parse_args(words)
@@ -90,7 +82,7 @@ def run_all(words: list[str]) -> int:
     failed = []
     for name in options.only:
         folder, own = options.output / name, ["--quick"] * options.quick
-        kept = not options.again and gallery.is_fresh(folder / f"{name}.csv", command_of([name, *own]))
+        kept = not options.again and gallery.is_fresh(folder, command_of([name, *own]))
         print(f"== {name}" + (": kept from an earlier run (--again repeats it)" if kept else ""), flush=True)
         if not kept and run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)]):
             failed.append(name)

@@ -13,9 +13,9 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .harness import Check, Experiment, filled, markdown, Outcome, Run
+from .harness import Check, Experiment, filled, markdown, names, Outcome, Run
 
-SIZES = [8192, 16384, 24576, 32768]
+SIZES = ["8K", "16K", "24K", "32K"]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
 TARGET, EXPLAINED_FROM = 1.15, 1.25
 LOSSES = {"start": "start", "end": "end", "pauses": "pauses", "unused": "GPUs left out", "slower": "slower",
@@ -78,7 +78,7 @@ def losses(result: tr.Result, machine: tr.Machine) -> dict[str, float]:
     return lost | {"slower": busy - least, "more": least - bound}
 
 
-def simulated(problem: tuple[str, str, int]) -> dict | None:
+def simulated(problem: tuple[str, str, str]) -> dict | None:
     """None if the matrices do not fit."""
     name, kind, size = problem
     machine = tr.machine(name)
@@ -90,19 +90,17 @@ def simulated(problem: tuple[str, str, int]) -> dict | None:
         if "are needed" not in str(error):
             raise
         return None
-    return {"machine": name, "kind": kind, "m": size, "place": place, "tile": result.plan.tile,
+    if not result.bound:
+        raise InputError("--sizes", size, expected="a size above 0")
+    return {"machine": name, "kind": kind, "size": size, "place": place, "tile": result.plan.tile,
             "makespan_s": result.makespan, "bound_s": result.bound, "bound_by": result.bound_by,
             "over_bound": result.makespan / result.bound, **losses(result, machine)}
 
 
-def side(size: int) -> str:
-    return f"{size // 1024}K" if size % 1024 == 0 else str(size)
-
-
 def ratios(rows: pandas.DataFrame) -> pandas.DataFrame:
     """A line for each machine; empty cells for problems that do not fit."""
-    wide = rows.assign(problem=rows.kind + " " + rows.m.map(side)).pivot_table("over_bound", "machine", "problem")
-    order = [f"{kind} {side(size)}" for kind in PLACES for size in sorted(set(rows.m))]
+    wide = rows.assign(problem=rows.kind + " " + rows["size"]).pivot_table("over_bound", "machine", "problem")
+    order = [f"{kind} {size}" for kind in PLACES for size in rows["size"].unique()]
     wide = wide.assign(median=rows.groupby("machine").over_bound.median()).reindex(columns=["median", *order])
     shown = wide.apply(lambda column: column.map("{:.2f}".format)).replace("nan", "")
     return shown.loc[rows.machine.unique()].reset_index()
@@ -115,14 +113,14 @@ def reasons(rows: pandas.DataFrame) -> pandas.DataFrame:
         return ", ".join(f"{word} {share:.0%}" for share, word in largest if share >= 0.03)
 
     far = rows[rows.over_bound > EXPLAINED_FROM]
-    lines = [{"machine": row["machine"], "problem": f"{side(row['m'])} {row['place']}", "x": f"{row['over_bound']:.2f}",
+    lines = [{"machine": row["machine"], "problem": f"{row['size']} {row['place']}", "x": f"{row['over_bound']:.2f}",
               "bound by": row["bound_by"], "lost": words(row)} for row in far.to_dict("records")]
     return pandas.DataFrame(lines, columns=["machine", "problem", "x", "bound by", "lost"])
 
 
 def page(rows: pandas.DataFrame, options: argparse.Namespace) -> str:
-    given = [f" --{name} {','.join(map(str, value))}" for name, value in
-             (("sizes", list(map(side, options.sizes))), ("machines", options.machines)) if value]
+    given = [f" --{name} {','.join(value)}" for name, value in
+             (("sizes", options.sizes), ("machines", options.machines)) if value]
     median, explained = rows.over_bound.median(), reasons(rows)
     return filled("over_bound", given="".join(given), problems=len(rows), median=median, target=TARGET,
                   reached="reached" if median <= TARGET else "missed", far=len(explained), far_from=EXPLAINED_FROM,
@@ -131,10 +129,9 @@ def page(rows: pandas.DataFrame, options: argparse.Namespace) -> str:
 
 def study(run: Run) -> Outcome:
     options = run.options
-    machines = options.machines or (tr.machine.names()[:3] if run.quick else tr.machine.names())
-    sizes = options.sizes or (SIZES[:1] if run.quick else SIZES)
-    options.sizes = sizes
-    wanted = [(name, kind, size) for name in machines for kind in PLACES for size in sizes
+    machines = options.machines or tr.machine.names()[:3 if run.quick else None]
+    options.sizes = options.sizes or SIZES[:1 if run.quick else None]
+    wanted = [(name, kind, size) for name in machines for kind in PLACES for size in options.sizes
               if kind != "d" or len(gpus_of(tr.machine(name))) > 1]
     rows = pandas.DataFrame([row for row in run.map(simulated, wanted) if row])
     if rows.empty:
@@ -145,17 +142,9 @@ def study(run: Run) -> Outcome:
     return Outcome(rows, checks=[median], tables={"makespan over bound": ratios(rows), "losses": reasons(rows)})
 
 
-def size(text: str) -> int:
-    match = re.fullmatch(r"([1-9]\d{0,6})(K?)", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a size; expected for example 8192 or 8K")
-    return int(match[1]) * (1024 if match[2] else 1)
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", type=lambda text: sorted(set(map(size, text.split(",")))), metavar="LIST",
-                        help="of the cubes [8K,16K,24K,32K]")
-    parser.add_argument("--machines", type=lambda text: text.split(","), metavar="LIST", help="names [all shipped]")
+    parser.add_argument("--sizes", type=names, metavar="LIST", help="of the cubes [8K,16K,24K,32K]")
+    parser.add_argument("--machines", type=names, metavar="LIST", help="names [all shipped]")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write both tables as a page of the documentation")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,13 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
+
+
+def names(text: str, known: Iterable[str] = ()) -> list[str]:
+    """The names in a list with commas, which must be ``known`` ones, if any are."""
+    if wrong := [name for name in text.split(",") if known and name not in known]:
+        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(known)}")
+    return text.split(",")
 
 
 def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
