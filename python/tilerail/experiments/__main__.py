@@ -13,7 +13,7 @@ import tilerail as tr
 from tilerail import InputError
 
 from .harness import gallery
-from .harness.data import count, names
+from .harness.data import count, names, numbers, table
 from .harness.gallery import Experiment
 from .harness.studies import Run
 
@@ -43,7 +43,10 @@ class Parser(argparse.ArgumentParser):
 def experiment(name: str) -> Experiment:
     if name not in NAMES:
         raise InputError("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")
-    return importlib.import_module(f"tilerail.experiments.{name}").EXPERIMENT
+    module = importlib.import_module(f"tilerail.experiments.{name}")
+    of = numbers(table("experiments"), "experiments", "width", "height").set_index("experiment").loc[name]
+    return Experiment(name, module.__doc__, module.study, getattr(module, "arguments", lambda parser: None), of.paper,
+                      of.whole == "yes", (of.width, of.height), of.why)
 
 
 def command_of(words: list[str]) -> str:

@@ -9,8 +9,7 @@ from itertools import permutations
 import pandas
 
 from .harness import (Check, CLX_AI, clx_ai_dataset, CLX_AI_PLACES, colour, Compared, draw_errors, error_checks,
-                      error_table, Experiment, measured, names, near_best, Outcome, rates, Run, SHAPES,
-                      with_libraries)
+                      error_table, measured, names, near_best, Outcome, rates, Run, SHAPES, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
@@ -98,8 +97,6 @@ def study(run: Run) -> Outcome:
     return Outcome(rows, compare(of).findings, checks, tables, lambda figure: draw(figure, of.rows, libraries))
 
 
-EXPERIMENT = Experiment("clx_ai_paralia", __doc__, study, "PARALiA", lambda parser: parser.add_argument(
-    "--places", type=lambda text: names(text, CLX_AI_PLACES), default=list(CLX_AI_PLACES), metavar="LIST",
-    help="only these placements"), size=(9, 9),
-    why="rates of small problems depend on the libraries' run-time overhead, which is fitted on single rows "
-        "([model.md](model.md#libraries)); the rest is unknown")
+def arguments(parser) -> None:
+    parser.add_argument("--places", type=lambda text: names(text, CLX_AI_PLACES), default=list(CLX_AI_PLACES),
+                        metavar="LIST", help="only these placements")

@@ -7,7 +7,7 @@ over problems, for full offload (all on the host) and partial offload.
 import numpy
 import pandas
 
-from .harness import cocopelia, colour, Compared, draw_errors, error_checks, error_table, Experiment, Outcome, Run
+from .harness import cocopelia, colour, Compared, draw_errors, error_checks, error_table, Outcome, Run
 
 OURS, XT, BLASX = "CoCoPeLia-selected", "cuBLASXt-best", "BLASX"
 BY = {OURS: "CoCoPeLia", XT: "cuBLASXt", BLASX: "BLASX, empty caches"}
@@ -47,9 +47,3 @@ def study(run: Run) -> Outcome:
     tables = {"gains, these problems": table, "errors": error_table(rows)}
     return Outcome(rows, compared.findings, error_checks(rows, TARGETS), tables,
                    lambda figure: draw(figure, rows, found))
-
-
-EXPERIMENT = Experiment("cocopelia_fig_7", __doc__, study, "CoCoPeLia", size=(9, 4),
-                        why="the measured BLASX is slower than ours by a time for each fetched tile "
-                            "([experiments.md](experiments.md#cocopelia)), so CoCoPeLia gains less here; in the "
-                            "available measurements it gained even more on testbed 2 than in the paper")

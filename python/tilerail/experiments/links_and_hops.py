@@ -10,7 +10,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness import Check, Compared, Experiment, FOUR_GPUS, link, Outcome, Run, TESTBED
+from .harness import Check, Compared, FOUR_GPUS, link, Outcome, Run, TESTBED
 
 DIRECTIONS = {"h2d": ("host", "gpu0"), "d2h": ("gpu0", "host")}
 SIZE, TILE = 4096, 1024
@@ -63,8 +63,3 @@ def study(run: Run) -> Outcome:
     checks = [Check(f"{name}, narrowest link", over_gpu2(WIDER, "bottleneck"), 1.0, least=True),
               Check(f"{name}, added times", over_gpu2(WIDER, "added"), 0.0)]
     return Outcome(rows, compared.findings, checks)
-
-
-EXPERIMENT = Experiment("links_and_hops", __doc__, study, "CoCoPeLia", whole=True,
-                        why="the file of testbed 2 has the rates of large squares in the measured copies, the table a "
-                            "regression over all sizes; the model shares the sum of both directions equally")

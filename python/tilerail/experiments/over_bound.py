@@ -13,7 +13,7 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .harness import Check, Experiment, filled, markdown, names, Outcome, Run
+from .harness import Check, filled, markdown, names, Outcome, Run
 
 SIZES = ["8K", "16K", "24K", "32K"]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
@@ -146,6 +146,3 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", type=names, metavar="LIST", help="of the cubes [8K,16K,24K,32K]")
     parser.add_argument("--machines", type=names, metavar="LIST", help="names [all shipped]")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write both tables as a page of the documentation")
-
-
-EXPERIMENT = Experiment("over_bound", __doc__, study, arguments=arguments)

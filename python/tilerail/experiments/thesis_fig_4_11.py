@@ -6,8 +6,8 @@ The 66 printed speed-ups over one GPU, and the three printed ratios of one-GPU t
 
 import pandas
 
-from .harness import (Compared, draw_rates, Experiment, KAROLINA, near_best, Outcome, Run, squares,
-                      with_karolina_tiles, with_libraries)
+from .harness import (Compared, draw_rates, KAROLINA, near_best, Outcome, Run, squares, with_karolina_tiles,
+                      with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 SIZES = [8192, 16384, 32768]
@@ -46,8 +46,3 @@ def study(run: Run) -> Outcome:
     return Outcome(rows, compared.findings, near_best(rows, ["place", "m", "gpus"]),
                    {"speed-ups over one GPU": speed_ups.round(2).reset_index()},
                    lambda figure: draw(figure, rows, measured))
-
-
-EXPERIMENT = Experiment("thesis_fig_4_11", __doc__, study, "PARALiA-GEMMex", size=(10, 6),
-                        why="where print and measured rows differ, their times on one GPU differ "
-                            "([experiments.md](experiments.md#paralia-gemmex)); the rest is unknown")

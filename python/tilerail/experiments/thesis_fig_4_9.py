@@ -6,8 +6,8 @@ the sizes. Measured rows are in the figure.
 
 import pandas
 
-from .harness import (Compared, draw_rates, Experiment, factors, KAROLINA, near_best, Outcome, REGULAR_SIZES, Run,
-                      squares, with_karolina_tiles, with_libraries)
+from .harness import (Compared, draw_rates, factors, KAROLINA, near_best, Outcome, REGULAR_SIZES, Run, squares,
+                      with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 PLACES = ("h:h:h", "0:0:0")
@@ -42,8 +42,3 @@ def study(run: Run) -> Outcome:
               factors(measured, PROBLEM, OURS, OTHERS, "measured_s").round(2).reset_index()}
     return Outcome(rows, compared.findings, near_best(rows, PROBLEM), tables,
                    lambda figure: draw(figure, rows, measured))
-
-
-EXPERIMENT = Experiment("thesis_fig_4_9", __doc__, study, "PARALiA-GEMMex", size=(8, 6),
-                        why="copies of cuBLASXt from GPU to GPU over the host were measured on another machine only; "
-                            "the rest is unknown")

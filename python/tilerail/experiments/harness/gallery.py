@@ -28,14 +28,16 @@ PART = "a part of the problems (--quick): no verdicts on the whole"
 
 @dataclass(frozen=True)
 class Experiment:
+    """A file of experiments, with its row in reference/experiments.csv."""
+
     name: str
-    about: str  # the docstring of its file
+    about: str  # the docstring of the file
     study: Callable[[Run], Outcome]
-    paper: str = ""  # one of PAPERS
-    arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
-    why: str = ""  # reason of differences, as far as known
-    whole: bool = False  # --quick has all problems, too
-    size: tuple[float, float] = (7.0, 3.6)  # inches of the drawing
+    arguments: Callable[[argparse.ArgumentParser], None]
+    paper: str  # one of PAPERS, or ""
+    whole: bool
+    size: tuple[float, float]
+    why: str
 
     @property
     def title(self) -> str:
