@@ -2,8 +2,7 @@
 
 Every measured row is simulated on the measured devices and with the measured tile: PARALiA's comm_opt, which does not
 select, with equal shares, its selections with the shares of the library's model, or by their metric if the model takes
-fewer of the GPUs. Then the 250 problems of thesis 3.3.4, with the
-selections of the model.
+fewer of the GPUs. Then the 250 problems of thesis 3.3.4, with the selections of the model.
 """
 
 import pandas

@@ -26,15 +26,14 @@ def gpus_of(machine: tr.Machine) -> list[str]:
     return list(machine.memories.query("kind == 'gpu'").name)
 
 
-def unions(rows: pandas.DataFrame) -> tuple[float, float, float]:
-    """The first start, the last end, and the length of the union of intervals; zeros without any."""
-    if rows.empty:
-        return 0.0, 0.0, 0.0
+def idle(rows: pandas.DataFrame, makespan: float) -> tuple[dict[str, float], float]:
+    """The seconds before, after and between operations, and those with at least one."""
     last = busy = 0.0
     for start, end in sorted(zip(rows.start_s, rows.end_s)):
         busy += max(0.0, end - max(start, last))
         last = max(last, end)
-    return rows.start_s.min(), last, busy
+    first = rows.start_s.min()
+    return {"start": first, "end": makespan - last, "pauses": last - first - busy}, busy
 
 
 def loading(result: tr.Result, machine: tr.Machine, rows: pandas.DataFrame) -> tuple[pandas.Series, float | None]:
@@ -59,9 +58,8 @@ def losses(result: tr.Result, machine: tr.Machine) -> dict[str, float]:
     if result.bound_by.startswith(("kernels", "memory")):  # mean over all GPUs
         for gpu in gpus_of(machine):
             mine = rows[(rows.src.astype(str) == gpu) & (rows.dst.astype(str) == gpu)]
-            first, last, busy = unions(mine)
-            parts = {"unused": makespan} if mine.empty else {
-                "start": first, "end": makespan - last, "pauses": last - first - busy, "slower": busy}
+            parts, busy = idle(mine, makespan)
+            parts = {"unused": makespan} if mine.empty else parts | {"slower": busy}
             for loss, seconds in parts.items():
                 lost[loss] += seconds / len(gpus_of(machine))
         return lost | {"slower": lost["slower"] - bound}
@@ -71,8 +69,8 @@ def losses(result: tr.Result, machine: tr.Machine) -> dict[str, float]:
     on, least = loading(result, machine, copies)
     if not on.any():
         return lost | {"avoided": makespan - bound}
-    first, last, busy = unions(copies[on])
-    lost |= {"start": first, "end": makespan - last, "pauses": last - first - busy}
+    parts, busy = idle(copies[on], makespan)
+    lost |= parts
     if least is None or least < bound:  # unknown, or the group is unbounded at times
         return lost | {"busier": busy - bound}
     return lost | {"slower": busy - least, "more": least - bound}

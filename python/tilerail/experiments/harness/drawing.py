@@ -22,7 +22,7 @@ STYLE = {"font.size": FONT, "axes.titlesize": FONT, "legend.fontsize": FONT, "xt
 
 
 def colour(name: str) -> str:
-    return MEASURED_COLOUR if name == "measured" else LIBRARIES[name].colour if name in LIBRARIES else "#2a9d8f"
+    return MEASURED_COLOUR if name == "measured" else f"#{LIBRARIES.colour.get(name, '2a9d8f')}"
 
 
 def draw_findings(axes, findings: list[Finding]) -> None:

@@ -127,8 +127,7 @@ def fitted_rows(rows: pandas.DataFrame, dataset: str | None = None) -> pandas.Se
     dataset or this one."""
     rows = rows.assign(**{name: value for name, value in DEFAULTS.items() if name not in rows})
     of = rows["dataset"] if dataset is None else pandas.Series(dataset, index=rows.index)
-    policy_of = {name: library.policy for name, library in LIBRARIES.items()}
-    policies = rows.by.where(rows.by != "", rows.library).map(policy_of)
+    policies = rows.by.where(rows.by != "", rows.library).map(LIBRARIES.policy)
     found = pandas.Series(False, index=rows.index)
     for fit in fits():
         used = rows.machine == fit["name"] if fit["kind"] == "machine" else policies == fit["name"]
