@@ -187,7 +187,7 @@ class StubTest(unittest.TestCase):
         return {name for name in defined | values if not name.startswith("_")}
 
     def test_public_functions_are_documented_with_types_and_errors(self):
-        parts = [f"tilerail.{part}" for part in ("problems", "gemms", "plans", "studies", "products")]
+        parts = [f"tilerail.{part}" for part in ("problems", "plans", "studies", "products")]
         for name in tr.__all__:
             value = getattr(tr, name)
             self.assertTrue(inspect.getdoc(value), name)

@@ -228,7 +228,8 @@ class Command(PlotTest):
         old.write_text("old")
         for text in ("[]", '{"links": [3]}', '{"links": [{"name": "host->pcie0", "utilisation": 1.5}]}'):
             use.write_text(text)
-            self.assertRegex(self.run_main("machine", "two-gpu", "--use", use, "-o", old)[1], "is not a result|is out of range")
+            error = self.run_main("machine", "two-gpu", "--use", use, "-o", old)[1]
+            self.assertRegex(error, "is not a result|is out of range")
         for arguments, quoted in [(["gantt", "no.csv", "-o", old], "'no.csv' cannot be read"),
                                   (["gantt", use, "-o", old], "use.json"), (["machine", "nine", "-o", old], "'nine'"),
                                   (["gantt", self.timeline, "-o", "f.gif"], "expected .svg, .png or .pdf"),

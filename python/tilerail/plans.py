@@ -208,8 +208,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         facts = {"makespan": f"{self.makespan * 1e3:.4g} ms", "TFLOP/s": f"{self.tflops:.4g}",
-                 "bound": f"{self.bound * 1e3:.4g} ms, {self.bound_by}", "bottleneck": f"{self.bottleneck}, {self.busiest}",
-                 "plan": repr(self.plan)[1:-1], "by": self.backend}
+                 "bound": f"{self.bound * 1e3:.4g} ms, {self.bound_by}", "plan": repr(self.plan)[1:-1],
+                 "bottleneck": f"{self.bottleneck}, {self.busiest}", "by": self.backend}
         rows = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in facts.items())
         return f"<table>{rows}</table>"
 

@@ -1,17 +1,18 @@
-"""Products of arrays on threads of this computer, or on the GPUs that hold them."""
+"""``tilerail.gemm``: products of arrays on threads of this computer, or on the GPUs that hold them."""
 
 from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
 import numpy
 
 from . import _core
 from .errors import InputError
-from .texts import count_of, number_of, shown
+from .problems import Problem, gemm_problem
+from .texts import Value, check_names, count_of, number_of, shown
 
 Array = Any  # NumPy, CuPy, PyTorch, JAX: anything with DLPack or __cuda_array_interface__
 
@@ -117,6 +118,26 @@ def _check_scalars(c: Array | None, beta: float) -> None:
         raise InputError("beta", shown(beta), "has no C to be multiplied with", "0 without C")
 
 
+@overload
+def gemm(m: Value, n: Value | None = None, k: Value | None = None, **options: Any) -> Problem: ...
+@overload
+def gemm(m: Array, n: Array, k: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+         threads: int | None = None, stream: Any = None) -> Array: ...
+
+
+def gemm(m, n=None, k=None, **options):
+    """``gemm(m, n, k)``: a problem, C = alpha op(A) op(B) + beta C with C of m x n elements, to plan and simulate.
+    ``gemm(A, B)``, ``gemm(A, B, C)``: the product of these arrays.
+
+    Sizes are numbers or texts ("16K"; one size is a cube), with the options of ``tilerail.problems.gemm_problem``:
+    dtype, transa, transb, alpha, beta, place, lda, ldb, ldc. Arrays are described in ``tilerail.products.multiply``.
+    Raises InputError.
+    """
+    function, of = (multiply, "arrays") if getattr(m, "shape", ()) else (gemm_problem, "sizes")
+    check_names(options, function.__kwdefaults__, f"gemm with {of}")
+    return function(m, n, k, **options)
+
+
 class Gemm:
     """A product that is specified once, planned once and executed many times, as in nvmath-python:
 
@@ -135,7 +156,7 @@ class Gemm:
         self.threads, self.stream = threads, stream
 
     def plan(self) -> None:
-        """Plans for threads, or opens the GPUs, so that the first execution need not. Raises the errors of ``execute``."""
+        """Plans for threads, or opens the GPUs, before the first execution. Raises the errors of ``execute``."""
         a, b = _matrix("A", self.a), _matrix("B", self.b)
         _check_scalars(self.c, self.beta)
         _core.prepare(a, b, _target(a, b, self.c), self.alpha, self.beta, _threads(self.threads))

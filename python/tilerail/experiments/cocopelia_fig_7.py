@@ -27,12 +27,8 @@ def draw(figure, rows, found):
     left, right = figure.subplots(1, 2)
     draw_errors(left, {BY[name]: of.error for name, of in rows.groupby("library")}, TARGETS[XT],
                 f"{len(rows)} measured rows")
-    for shift, kind in enumerate(found):
-        right.barh([line + 0.4 * shift for line in range(len(found))], 100 * found[kind], 0.4, label=kind,
-                   color=colour("measured" if kind == "measured" else "CoCoPeLia"))
-    right.set_yticks([line + 0.2 for line in range(len(found))], found.index)
-    right.set_title("gain of CoCoPeLia, %")
-    right.legend()
+    (100 * found).plot.barh(ax=right, width=0.8, color=[colour("measured"), colour("CoCoPeLia")], ylabel="",
+                            title="gain of CoCoPeLia, %")
 
 
 def study(run: Run) -> Outcome:

@@ -119,14 +119,10 @@ def is_fresh(folder: Path, command: str) -> bool:
 def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:
     """The findings and checks in files of ``save``."""
     values = {each.name: each for each in published() if each.experiment == name}
-    findings, checks = [], []
     rows = pandas.read_csv(folder / name / f"{name}-verdicts.csv", comment="#", float_precision="round_trip")
-    for row in rows.itertuples():
-        if row.kind == "printed":
-            findings.append(Finding(values[row.name], row.ours, row.fitted))
-        else:
-            target = None if pandas.isna(row.target) else row.target
-            checks.append(Check(row.name, row.ours, target, row.least, row.fitted, row.share))
+    findings = [Finding(values[row.name], row.ours, row.fitted) for row in rows[rows.kind == "printed"].itertuples()]
+    checks = [Check(row.name, row.ours, row.target, row.least, row.fitted, row.share)
+              for row in rows[rows.kind == "check"].itertuples()]
     return findings, checks
 
 

@@ -92,20 +92,20 @@ class Check:
 
     name: str
     value: float
-    target: float | None = None
+    target: float = math.nan  # none
     least: bool = False  # the target is a lower limit
     fitted: bool = False
     share: bool = True  # shown in %
 
     @property
     def reached(self) -> bool | None:
-        if self.target is None or math.isnan(self.value):
+        if math.isnan(self.target) or math.isnan(self.value):
             return None
         return self.value >= self.target if self.least else self.value <= self.target
 
     def cells(self) -> dict[str, str]:
         form = ".1%" if self.share else ".3g"
-        aim = "" if self.target is None else f"{'>=' if self.least else '<='} {self.target:{form}}"
+        aim = "" if math.isnan(self.target) else f"{'>=' if self.least else '<='} {self.target:{form}}"
         word = {None: "", True: "reached", False: "missed"}[self.reached]
         return {"check": self.name, "value": f"{self.value:{form}}", "target": aim, "": word,
                 "fitted": "fitted" if self.fitted else ""}
