@@ -44,9 +44,9 @@ def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
     return rows
 
 
-def remarks(path: Path) -> dict[str, str]:
-    """The lines '# key: value' of a table."""
-    return dict(re.findall(r"^# ([\w ]+): (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE))
+def remarks(path: Path, *keys: str) -> dict[str, str]:
+    """The lines '# key: value' of a table with these keys."""
+    return dict(re.findall(rf"^# ({'|'.join(keys)}): (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFrame:
