@@ -15,13 +15,13 @@ def random_of(library):
         module = importlib.import_module(library)
     except ImportError as error:
         raise unittest.SkipTest(f"no GPU array here: {error}") from None
-    if library == "torch" and module.cuda.is_available():
+    if not (module.default_backend() == "gpu" if library == "jax" else module.cuda.is_available()):
+        raise unittest.SkipTest(f"no GPU for {library} here")
+    if library == "torch":
         return lambda m, n: module.randn(m, n, device="cuda")
-    if library == "cupy" and module.cuda.is_available():
+    if library == "cupy":
         return lambda m, n: module.random.standard_normal((m, n))
-    if library == "jax" and module.default_backend() == "gpu":
-        return lambda m, n: module.numpy.asarray(numpy.random.default_rng(m).normal(size=(m, n)).astype("f"))
-    raise unittest.SkipTest(f"no GPU for {library} here")
+    return lambda m, n: module.numpy.asarray(numpy.random.default_rng(m).normal(size=(m, n)).astype("f"))
 
 
 def on_host(array):

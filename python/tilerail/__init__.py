@@ -14,10 +14,9 @@ _HOME = {
     "errors": ("ExecutionError", "HardwareError", "InputError"),
     "machines": ("Machine", "machine"),
     "problems": ("Problem", "axpy", "dot", "gemv"),
-    "gemms": ("gemm",),
     "plans": ("Comparison", "Plan", "Result", "compare", "load_plan", "plan", "run", "simulate"),
     "studies": ("calibrate", "sweep", "whatif"),
-    "products": ("Gemm",),
+    "products": ("gemm", "Gemm"),
     "_core": ("__version__",),
     "plot": ("plot",),
 }

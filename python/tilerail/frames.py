@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+
+
+def of_native(name: str, doc: str) -> Any:
+    """A property: this one of the native object."""
+    return property(lambda owner: getattr(owner._native, name), doc=doc)
+
+
+def table_of_native(name: str, doc: str) -> Any:
+    """A property: the table of this method of the native object."""
+    return property(lambda owner: frame_of(getattr(owner._native, name)()).copy(), doc=doc)
 
 
 def pandas_of():

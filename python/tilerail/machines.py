@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from .errors import InputError
-from .frames import frame_of
+from .frames import of_native, table_of_native
 from .texts import Value, instance_of, path_of, shown, text_of, texts_of, utf8
 
 if TYPE_CHECKING:
@@ -22,14 +22,16 @@ class Machine:
     def __init__(self, native: _core.Machine):
         self._native = native
 
-    @property
-    def name(self) -> str:
-        return self._native.name
-
-    @property
-    def processors(self) -> list[str]:
-        """Names of the GPUs by number, then of cores that compute ("cpu0")."""
-        return self._native.processors
+    name: str = of_native("name", "As in its file.")
+    processors: list[str] = of_native("processors", 'Names of the GPUs by number, then of cores that compute ("cpu0").')
+    links: pandas.DataFrame = table_of_native(
+        "links", "A row for each direction of a link: name, from, to, bandwidth_bytes_per_s, latency_s.")
+    groups: pandas.DataFrame = table_of_native(
+        "groups", "A row for each group of links that share a bound: name, links, capacity_bytes_per_s, "
+                  "both_busy_bytes_per_s (both directions busy); NaN: unbounded.")
+    memories: pandas.DataFrame = table_of_native(
+        "memories", 'A row for each memory: name, kind ("host", "gpu"), processor (or ""), capacity_bytes (NaN: '
+                    "unbounded).")
 
     def set(self, key: str, value: Value) -> Machine:
         """The machine with another figure: ``set("link:host<->*.bandwidth", "x2")``, ``set("gpus", 4)``.
@@ -44,22 +46,6 @@ class Machine:
     def without(self, link: str) -> Machine:
         """The machine without these links: ``without("link:gpu0<->gpu1")``. Raises InputError."""
         return self.set(link, "none")
-
-    @property
-    def links(self) -> pandas.DataFrame:
-        """A row for each direction of a link: name, from, to, bandwidth_bytes_per_s, latency_s."""
-        return frame_of(self._native.links()).copy()
-
-    @property
-    def groups(self) -> pandas.DataFrame:
-        """A row for each group of links that share a bound: name, links, capacity_bytes_per_s, both_busy_bytes_per_s
-        (both directions busy); NaN: unbounded."""
-        return frame_of(self._native.groups()).copy()
-
-    @property
-    def memories(self) -> pandas.DataFrame:
-        """A row for each memory: name, kind ("host", "gpu"), processor (or ""), capacity_bytes (NaN: unbounded)."""
-        return frame_of(self._native.memories()).copy()
 
     def to_toml(self) -> str:
         """The machine file (docs/formats.md#topology)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import InputError
-from .frames import arrow_of, frame_of, frame_of_rows
+from .frames import arrow_of, frame_of, frame_of_rows, of_native
 from .machines import Machine, machine as machines
 from .problems import Problem
 from .texts import (Value, check_names, count_of, flag_of, instance_of, list_of, mapping_of, near, number_of, path_of,
@@ -45,10 +45,6 @@ def job_texts(problem: Problem, policy: str, effort: str | None, tile: Value | N
     return problem.texts | own | {key: text_of(value, key) for key, value in fields.items()}
 
 
-def _native(name: str, doc: str) -> Any:
-    return property(lambda plan: getattr(plan._native, name), doc=doc)
-
-
 def _figure(name: str, doc: str) -> Any:
     return property(lambda result: result._figures[name], doc=doc)
 
@@ -67,12 +63,12 @@ class Plan:
     def machine(self) -> Machine:
         return Machine(self._native.machine)
 
-    hash: str = _native("hash", "16 hexadecimal digits: plans that run identically have equal hashes.")
-    policy: str = _native("policy", 'The preset, and "+field=value" for each option.')
-    tile: int = _native("tile", "Size of a tile, in elements.")
-    processors: list[str] = _native("processors", "Names of the processors that take part.")
-    decisions: dict[str, str] = _native("decisions", "The decisions of the policy, by field.")
-    seconds_to_plan: float = _native("plan_s", "Time spent on planning; 0 for a plan from a file.")
+    hash: str = of_native("hash", "16 hexadecimal digits: plans that run identically have equal hashes.")
+    policy: str = of_native("policy", 'The preset, and "+field=value" for each option.')
+    tile: int = of_native("tile", "Size of a tile, in elements.")
+    processors: list[str] = of_native("processors", "Names of the processors that take part.")
+    decisions: dict[str, str] = of_native("decisions", "The decisions of the policy, by field.")
+    seconds_to_plan: float = of_native("plan_s", "Time spent on planning; 0 for a plan from a file.")
 
     @property
     def grid(self) -> str:
@@ -208,8 +204,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         facts = {"makespan": f"{self.makespan * 1e3:.4g} ms", "TFLOP/s": f"{self.tflops:.4g}",
-                 "bound": f"{self.bound * 1e3:.4g} ms, {self.bound_by}", "bottleneck": f"{self.bottleneck}, {self.busiest}",
-                 "plan": repr(self.plan)[1:-1], "by": self.backend}
+                 "bound": f"{self.bound * 1e3:.4g} ms, {self.bound_by}", "plan": repr(self.plan)[1:-1],
+                 "bottleneck": f"{self.bottleneck}, {self.busiest}", "by": self.backend}
         rows = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in facts.items())
         return f"<table>{rows}</table>"
 

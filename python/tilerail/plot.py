@@ -49,6 +49,7 @@ _UNIT = re.compile(r"_((?:[kMGTP]i?)?B(?:/s)?|[mun]?s|k?W|x|[GTP]FLOP/s)$")
 _GROUPS = ["#4e79a7", "#b07aa1", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#9c755f", "#ff9da7"]
 _PIXELS = 1500  # across a Gantt chart; thinner bars are merged
 _TEXT, _GRID = "#30363d", "#d5d8dc"
+_DASHED = {"color": _TEXT, "linewidth": 0.9, "linestyle": "--"}
 
 
 def read_timeline(path: str | os.PathLike) -> pandas.DataFrame:
@@ -91,7 +92,7 @@ def _checked(table: pandas.DataFrame, columns: tuple[str, ...], place: str) -> p
 
 def _numbers(table: pandas.DataFrame, column: str, place: str) -> pandas.Series:
     values = pandas.to_numeric(table[column], errors="coerce")
-    for row, cell in table[column][values.isna() & table[column].notna()].head(1).items():
+    for row, cell in table[column][values.isna() & table[column].notna()].items():
         raise InputError(f"row {row}: {column}", str(cell), "is not a number", place=place)
     return values
 
@@ -116,16 +117,17 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
     return instance_of(ax, Axes, "ax", "Axes of matplotlib")
 
 
-def _style(ax: Axes, grid: str) -> None:
+def _style(ax: Axes, grid: str, title: str = "", handles: list = ()) -> None:
+    """With a legend of these handles between title and axes."""
     ax.grid(axis=grid, color=_GRID, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=8, colors=_TEXT)
-
-
-def _legend_above(ax: Axes, handles: list) -> None:
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncol=len(handles), frameon=False, fontsize=8,
-              borderaxespad=0.2, handlelength=1.4)
+    if title:
+        ax.set_title(_plain(title), loc="left", fontsize=10, pad=24)
+    if handles:
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncol=len(handles), frameon=False,
+                  fontsize=8, borderaxespad=0.2, handlelength=1.4)
 
 
 def _directions(frame: pandas.DataFrame) -> pandas.Series:
@@ -207,14 +209,10 @@ def gantt(timeline: Timeline, ax: Axes | None = None, *, span: float | None = No
             ax.axhspan(first - 0.5, first + count - 0.5, color="#f3f4f6", zorder=0, linewidth=0)
         ax.text(1.008, first + (count - 1) / 2, _plain(device), transform=ax.get_yaxis_transform(), va="center",
                 fontsize=9, fontweight="bold", color=_TEXT)
-    ax.axvline(makespan * scale, color=_TEXT, linewidth=0.8, linestyle="--")
-    _style(ax, "x")
+    ax.axvline(makespan * scale, **_DASHED)
     ax.set_yticks(range(len(rows)), [_plain(label) for _, label, _ in rows])
     ax.set(xlim=(0, span * scale * 1.005), ylim=(max(len(rows), 1) - 0.4, -0.6), xlabel=f"time ({unit})")
-    ax.set_title(_plain(title), loc="left", fontsize=10, pad=24)
-    handles = [Patch(color=colour, label=name) for name, colour in COLOURS.items() if name in used]
-    if handles:
-        _legend_above(ax, handles)
+    _style(ax, "x", title, [Patch(color=colour, label=name) for name, colour in COLOURS.items() if name in used])
     return ax
 
 
@@ -275,7 +273,7 @@ def sweep(table: Table, ax: Axes | None = None) -> Axes:
         bound = result * part.makespan_s / part.bound_s if rates else part.bound_s * scale
         ax.plot(part[across], result, "o-", color=f"C{number}", markersize=4, label=_plain(name) or None)
         ax.plot(part[across], bound.where(part.bound_s > 0), "--", color=f"C{number}", linewidth=0.9)
-    ax.plot([], [], "--", color=_TEXT, linewidth=0.9, label="bound")
+    ax.plot([], [], **_DASHED, label="bound")
     values = done[across].unique()
     if numbers and min(values) > 0 and max(values) >= 8 * min(values):
         ax.set_xscale("log", base=2)
@@ -305,16 +303,14 @@ def tornado(table: Table, ax: Axes | None = None) -> Axes:
         ax.barh([parts.index(part) for part in rows.part], (rows.best_s - rows.base_s) * scale, height,
                 left=first.base_s * scale, color=colour)
     ax.axvline(first.base_s * scale, color=_TEXT, linewidth=1)
-    ax.axvline(first.base_bound_s * scale, color=_TEXT, linewidth=0.9, linestyle="--")
+    ax.axvline(first.base_bound_s * scale, **_DASHED)
     now = dict(zip(done.part, done.now.fillna("")))
     ax.set_yticks(range(len(parts)), [_plain(f"{part}\n{str(now[part])[:40]}") for part in parts])
     ax.set(ylim=(max(len(parts), 1) - 0.4, -0.9),
            xlabel=f"makespan ({unit}), the better of the plan kept and a new one")
-    _style(ax, "x")
-    ax.set_title(_plain(f"{first.problem}\n{first.policy} on {first.machine}"), loc="left", fontsize=10, pad=22)
     handles = [Patch(color=colour, label=name) for name, colour, _ in CHANGES.values()]
-    handles.append(Line2D([], [], color=_TEXT, linewidth=0.9, linestyle="--", label="bound"))
-    _legend_above(ax, handles)
+    handles.append(Line2D([], [], **_DASHED, label="bound"))
+    _style(ax, "x", f"{first.problem}\n{first.policy} on {first.machine}", handles)
     return ax
 
 
@@ -367,7 +363,7 @@ def _use_of(use: Result | Mapping[str, float] | None, machine: Machine) -> dict[
     for name, share in shares.items():
         if name not in set(machine.links.name):
             raise InputError("use", text_of(name, "use"), f"is not a link of {machine.name}", "one of its links")
-        if not 0 <= number_of(share, f"use: {name}") <= 1:
+        if not -1e-9 <= number_of(share, f"use: {name}") <= 1 + 1e-6:  # sums of rounded times
             raise InputError(f"use: {name}", shown(share), "is out of range", "a share from 0 to 1")
     return shares
 
@@ -385,8 +381,8 @@ def _draw_links(ax: Axes, machine: Machine, where: dict, use: dict[str, float]) 
         arc = min(0.35 + 0.1 * abs(xa - xb), 1.2) if ya == yb else 0  # within a row
         share = max((use.get(name, 0.0) for name in cable.name), default=0.0)
         colour = matplotlib.colormaps["YlOrRd"](0.15 + 0.85 * share) if use else "#8a939c"
-        line, = ax.plot(xa + (xb - xa) * t, ya + (yb - ya) * t - arc * numpy.sin(math.pi * t), color=colour, zorder=2, solid_capstyle="round",
-                        linewidth=1 + 4 * math.sqrt(ways.max() / most))
+        line, = ax.plot(xa + (xb - xa) * t, ya + (yb - ya) * t - arc * numpy.sin(math.pi * t), color=colour, zorder=2,
+                        solid_capstyle="round", linewidth=1 + 4 * math.sqrt(ways.max() / most))
         drawn |= dict.fromkeys(cable.name, line)
         text = rate + (f"\n{share:.0%}" if share else "")
         if len(where) <= 24 or share or (ya, yb, text) not in labelled:  # large machines: each rate once

@@ -1,18 +1,18 @@
-"""Products of arrays on threads of this computer, or on the GPUs that hold them."""
+"""``tilerail.gemm``: products of arrays on threads of this computer, or on the GPUs that hold them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
 import numpy
 
 from . import _core
 from .errors import InputError
-from .texts import count_of, number_of, shown
+from .problems import Problem, gemm_problem
+from .texts import Value, check_names, count_of, number_of, shown
 
 Array = Any  # NumPy, CuPy, PyTorch, JAX: anything with DLPack or __cuda_array_interface__
 
@@ -25,15 +25,15 @@ def _is_on_gpu(array: Array) -> bool:
     return hasattr(array, "__cuda_array_interface__")
 
 
-def _is_of(array: Array, *libraries: str) -> bool:
-    return type(array).__module__.split(".")[0] in libraries
+def _is_of_jax(array: Array) -> bool:
+    return type(array).__module__.split(".")[0] in ("jax", "jaxlib")
 
 
 def _matrix(name: str, array: Array, written: bool = False) -> Array:
     """The array, of a subclass of NumPy's arrays as a plain one. Raises InputError for other than two dimensions."""
     if isinstance(array, numpy.ma.MaskedArray):
         raise InputError(name, None, "has a mask", "an array without one")
-    if written and _is_of(array, "jax", "jaxlib"):
+    if written and _is_of_jax(array):
         raise InputError(name, None, "is an array of JAX, which cannot be written to", "another array, or none")
     shape = getattr(array, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(array, "dtype"):
@@ -43,15 +43,15 @@ def _matrix(name: str, array: Array, written: bool = False) -> Array:
     return numpy.asarray(array) if isinstance(array, numpy.ndarray) else array
 
 
-def _new_c(a: Array, b: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """An array of m x n elements of A's type on A's device, and what makes it an array of A's library."""
+def _new_c(a: Array, b: Array) -> Array:
+    """An array of m x n elements of A's type on A's device; for JAX, whose arrays cannot be written to, of another
+    library."""
     shape = (a.shape[0], b.shape[1])
     if hasattr(a, "new_empty"):  # of PyTorch
-        return a.new_empty(shape), _same
+        return a.new_empty(shape)
     library, device = _numpy_or_cupy(a)
     with device:
-        result = library.empty(shape, a.dtype)
-    return result, _to_jax if _is_of(a, "jax", "jaxlib") else _same  # JAX's own arrays cannot be written to
+        return library.empty(shape, a.dtype)
 
 
 def _numpy_or_cupy(a: Array) -> tuple[ModuleType, AbstractContextManager]:
@@ -65,14 +65,13 @@ def _numpy_or_cupy(a: Array) -> tuple[ModuleType, AbstractContextManager]:
     return cupy, cupy.cuda.Device(a.__dlpack_device__()[1] if hasattr(a, "__dlpack_device__") else None)
 
 
-def _to_jax(array: Array) -> Array:
+def _like(a: Array, c: Array) -> Array:
+    """The same memory as an array of A's library."""
+    if not _is_of_jax(a):
+        return c
     import jax
 
-    return jax.dlpack.from_dlpack(array)
-
-
-def _same(array: Array) -> Array:
-    return array
+    return jax.dlpack.from_dlpack(c)
 
 
 def _handle(stream: Any) -> int:
@@ -103,17 +102,42 @@ def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, 
     a, b = _matrix("A", a), _matrix("B", b)
     scalars = number_of(alpha, "alpha"), number_of(beta, "beta")
     _check_scalars(c, scalars[1])
-    result, finished = _new_c(a, b) if c is None else (c, _same)
-    target = _matrix("C", result, written=True)
+    target = _target(a, b, c)
+    _core.multiply(a, b, target, *scalars, _threads(threads), _handle(stream))
+    return _like(a, target) if c is None else c
+
+
+def _target(a: Array, b: Array, c: Array | None) -> Array:
+    """The array that is written to. Opens the GPUs if an array is on one."""
+    target = _matrix("C", _new_c(a, b) if c is None else c, written=True)
     if any(_is_on_gpu(array) for array in (a, b, target)):
         _core.load_gpu_part()
-    _core.multiply(a, b, target, *scalars, _threads(threads), _handle(stream))
-    return finished(result)
+    return target
 
 
 def _check_scalars(c: Array | None, beta: float) -> None:
     if c is None and beta != 0:
         raise InputError("beta", shown(beta), "has no C to be multiplied with", "0 without C")
+
+
+@overload
+def gemm(m: Value, n: Value | None = None, k: Value | None = None, **options: Any) -> Problem: ...
+@overload
+def gemm(m: Array, n: Array, k: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+         threads: int | None = None, stream: Any = None) -> Array: ...
+
+
+def gemm(m, n=None, k=None, **options):
+    """``gemm(m, n, k)``: a problem, C = alpha op(A) op(B) + beta C with C of m x n elements, to plan and simulate.
+    ``gemm(A, B)``, ``gemm(A, B, C)``: the product of these arrays.
+
+    Sizes are numbers or texts ("16K"; one size is a cube), with the options of ``tilerail.problems.gemm_problem``:
+    dtype, transa, transb, alpha, beta, place, lda, ldb, ldc. Arrays are described in ``tilerail.products.multiply``.
+    Raises InputError.
+    """
+    function, of = (multiply, "arrays") if getattr(m, "shape", ()) else (gemm_problem, "sizes")
+    check_names(options, function.__kwdefaults__, f"gemm with {of}")
+    return function(m, n, k, **options)
 
 
 class Gemm:
@@ -134,13 +158,10 @@ class Gemm:
         self.threads, self.stream = threads, stream
 
     def plan(self) -> None:
-        """Plans for threads, or opens the GPUs, so that the first execution need not. Raises the errors of ``execute``."""
+        """Plans for threads, or opens the GPUs, before the first execution. Raises the errors of ``execute``."""
         a, b = _matrix("A", self.a), _matrix("B", self.b)
         _check_scalars(self.c, self.beta)
-        target = _new_c(a, b)[0] if self.c is None else self.c
-        if any(_is_on_gpu(array) for array in (a, b, target)):
-            _core.load_gpu_part()
-        _core.prepare(a, b, target, self.alpha, self.beta, _threads(self.threads))
+        _core.prepare(a, b, _target(a, b, self.c), self.alpha, self.beta, _threads(self.threads))
 
     def execute(self) -> Array:
         """Runs the product and returns C, a new array if none was given. Raises the errors of ``tilerail.gemm``."""

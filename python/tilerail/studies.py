@@ -85,8 +85,8 @@ def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
     made = machines(machine)
     name = f"<{made.name}>"  # no file: its text goes to other processes
     texts = job_texts(problem, policy, effort, tile, devices, options) | {"topology": name}
-    task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in mapping_of(vary, "vary").items()),
-                  made.to_toml())
+    axes = tuple(_axis(key, values) for key, values in mapping_of(vary, "vary").items())
+    task = _Sweep(tuple(sorted(texts.items())), axes, made.to_toml())
     try:
         count = len(task.points())
         together = max(1, min(64, count // 32)) if chunk is None else count_of(chunk, "chunk")

@@ -72,9 +72,7 @@ def list_of(values: Any) -> list:
 
 
 def mapping_of(values: Any, subject: str) -> Mapping:
-    if isinstance(values, Mapping):
-        return values
-    raise InputError(subject, shown(values), expected="a dictionary")
+    return instance_of(values, Mapping, subject, "a dictionary")
 
 
 def count_of(value: int, subject: str, least: int = 1, most: int = 2**31 - 1) -> int:

@@ -11,6 +11,7 @@ import tilerail
 from support import SOURCE, ExperimentTest
 from tilerail.experiments import __main__ as command
 from tilerail.experiments.__main__ import NAMES, experiment
+from tilerail.experiments.harness.data import table
 from tilerail.experiments.harness.gallery import PAPERS
 
 
@@ -18,9 +19,8 @@ class Command(ExperimentTest):
     def test_it_lists_every_experiment_with_a_title(self):
         code, out, _ = self.run_command("list")
         self.assertEqual((code, [line.split()[0] for line in out.splitlines()]), (0, list(NAMES)))
-        for name in NAMES:
-            self.assertEqual(experiment(name).name, name)
-            self.assertIn(experiment(name).paper, ("", *PAPERS))
+        self.assertEqual(sorted(table("experiments").experiment), list(NAMES))
+        self.assertLessEqual({experiment(name).paper for name in NAMES}, {"", *PAPERS})
 
     def test_it_is_a_module_that_ends_with_2_for_bad_input(self):
         done = subprocess.run([sys.executable, "-m", "tilerail.experiments", "moon"], capture_output=True, text=True,

@@ -13,9 +13,9 @@ import tilerail as tr
 from tilerail import InputError
 
 from .harness import gallery
-from .harness.data import count
+from .harness.data import count, names, numbers, table
 from .harness.gallery import Experiment
-from .harness.studies import Outcome, Run
+from .harness.studies import Run
 
 NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
 USAGE = f"""python -m tilerail.experiments NAME [--quick] [-o DIR] [--jobs N]
@@ -43,17 +43,10 @@ class Parser(argparse.ArgumentParser):
 def experiment(name: str) -> Experiment:
     if name not in NAMES:
         raise InputError("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")
-    return importlib.import_module(f"tilerail.experiments.{name}").EXPERIMENT
-
-
-def of_papers() -> list[str]:
-    return [name for name in NAMES if experiment(name).paper]
-
-
-def chosen(text: str) -> list[str]:
-    if wrong := [name for name in text.split(",") if name not in of_papers()]:
-        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(of_papers())}")
-    return text.split(",")
+    module = importlib.import_module(f"tilerail.experiments.{name}")
+    of = numbers(table("experiments"), "experiments", "width", "height").set_index("experiment").loc[name]
+    return Experiment(name, module.__doc__, module.study, getattr(module, "arguments", lambda parser: None), of.paper,
+                      of.whole == "yes", (of.width, of.height), of.why)
 
 
 def command_of(words: list[str]) -> str:
@@ -73,8 +66,6 @@ def run_one(name: str, words: list[str]) -> int:
     options = parser.parse_args(words)
     options.output.mkdir(parents=True, exist_ok=True)  # before the work: the folder may not be writable
     outcome = of.study(Run(options))
-    if not isinstance(outcome, Outcome):
-        return outcome
     gallery.report(of, outcome, options.quick)
     files = gallery.save(of, outcome, options.output, command_of([name, *words]), options.quick)
     print(f"written: {', '.join(files)}")
@@ -90,7 +81,9 @@ def text_of(fault: Exception) -> str:
 
 def run_all(words: list[str]) -> int:
     parser = Parser("all", "Runs every experiment of the papers.")
-    parser.add_argument("--only", type=chosen, default=of_papers(), metavar="LIST", help="these, separated by commas")
+    papers = [name for name in NAMES if experiment(name).paper]
+    parser.add_argument("--only", type=lambda text: names(text, papers), default=papers, metavar="LIST",
+                        help="these, separated by commas")
     parser.add_argument("--again", action="store_true", help="also those with results of this version")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the gallery of the documentation")
     options = parser.parse_args(words)
@@ -100,7 +93,7 @@ def run_all(words: list[str]) -> int:
     failed = {}
     for name in options.only:
         folder, own = options.output / name, ["--quick"] * options.quick
-        kept = not options.again and gallery.is_fresh(folder / f"{name}.csv", command_of([name, *own]))
+        kept = not options.again and gallery.is_fresh(folder, command_of([name, *own]))
         print(f"== {name}" + (": kept from an earlier run (--again repeats it)" if kept else ""), flush=True)
         try:
             if not kept and (code := run_one(name, [*own, "--jobs", str(options.jobs), "-o", str(folder)])):

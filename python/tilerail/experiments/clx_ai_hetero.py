@@ -2,14 +2,13 @@
 
 Every measured row is simulated on the measured devices and with the measured tile: PARALiA's comm_opt, which does not
 select, with equal shares, its selections with the shares of the library's model, or by their metric if the model takes
-fewer of the GPUs. Then the 250 problems of thesis 3.3.4, with the
-selections of the model.
+fewer of the GPUs. Then the 250 problems of thesis 3.3.4, with the selections of the model.
 """
 
 import pandas
 
-from .harness import (Check, clx_ai_dataset, colour, Compared, draw_errors, error_checks, error_table, Experiment,
-                      HETERO, measured, MEASURED_COLOUR, Outcome, rates, Run, with_libraries)
+from .harness import (Check, clx_ai_dataset, colour, Compared, draw_errors, error_checks, error_table, HETERO, measured,
+                      MEASURED_COLOUR, Outcome, rates, Run, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 COMMUNICATION, SPEED = "PARALiA-comm_opt", "PARALiA-select-PERF"
@@ -83,8 +82,3 @@ def study(run: Run) -> Outcome:
               "means, as in table 3.5": of.means(LIBRARIES),
               "time of comm_opt over select(PERF)": found.reset_index()}
     return Outcome(rows, compare(of).findings, checks, tables, lambda figure: draw(figure, of, libraries))
-
-
-EXPERIMENT = Experiment("clx_ai_hetero", __doc__, study, "PARALiA", size=(9, 4.5),
-                        why="PARALiA distributes sub-kernels, so that two GPUs may compute parts of one tile of C; ours "
-                            "are whole tiles, which fit shares less well")

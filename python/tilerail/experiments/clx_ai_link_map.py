@@ -9,7 +9,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness import Check, CLX_AI, Compared, Experiment, link, numbers, Outcome, Run, table
+from .harness import Check, CLX_AI, Compared, link, numbers, Outcome, Run, table
 
 SIZE, TILE = 16384, 2048
 TILE_BYTES = 8 * TILE**2
@@ -159,9 +159,3 @@ def study(run: Run) -> Outcome:
     return Outcome(pandas.concat([rows, links]), compared.findings, checks,
                    {"GB/s, from (down) to (across)": wide.reset_index(), "transfers": totals},
                    lambda figure: draw(figure, links, rows))
-
-
-EXPERIMENT = Experiment("clx_ai_link_map", __doc__, study, "PARALiA", whole=True, size=(10, 7),
-                        why="BLASX and XKBLAS decide at run time, by the first copy to arrive. With matrices on GPUs "
-                            "the traced BLASX copies from GPU to GPU, its policy over the host, as measured times "
-                            "suggest. Why PARALiA's copies are slower than their links is unknown")

@@ -4,14 +4,12 @@ DGEMM of 21 squares, 21 fat-by-thin and 21 thin-by-fat shapes at 10 placements (
 efficiencies as in table 3.4, factors as in 3.3.3, and measured rows of cuBLASXt, BLASX and XKBLAS.
 """
 
-import argparse
 from itertools import permutations
 
 import pandas
 
 from .harness import (Check, CLX_AI, clx_ai_dataset, CLX_AI_PLACES, colour, Compared, draw_errors, error_checks,
-                      error_table, Experiment, measured, near_best, Outcome, rates, Run, SHAPES,
-                      with_libraries)
+                      error_table, measured, names, near_best, Outcome, rates, Run, SHAPES, with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
@@ -100,13 +98,6 @@ def study(run: Run) -> Outcome:
                    part=not set(run.options.places).issuperset(CLX_AI_PLACES))
 
 
-def places(text: str) -> list[str]:
-    if wrong := [place for place in text.split(",") if place not in CLX_AI_PLACES]:
-        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(CLX_AI_PLACES)}")
-    return text.split(",")
-
-
-EXPERIMENT = Experiment("clx_ai_paralia", __doc__, study, "PARALiA", lambda parser: parser.add_argument(
-    "--places", type=places, default=list(CLX_AI_PLACES), metavar="LIST", help="only these placements"), size=(9, 9),
-    why="rates of small problems depend on the libraries' run-time overhead, which is fitted on single rows "
-        "([model.md](model.md#libraries)); the rest is unknown")
+def arguments(parser) -> None:
+    parser.add_argument("--places", type=lambda text: names(text, CLX_AI_PLACES), default=list(CLX_AI_PLACES),
+                        metavar="LIST", help="only these placements")

@@ -6,8 +6,7 @@ which the simulator is fastest.
 
 import pandas
 
-from .harness import (Check, chosen_times, cocopelia, Compared, error_checks, error_table, Experiment, Outcome, rates,
-                      Run)
+from .harness import Check, chosen_times, cocopelia, Compared, error_checks, error_table, Outcome, rates, Run
 
 LEAST_TILE = 1024
 TARGET, LOSS_TARGET = 0.10, 0.05  # medians: |error|; measured time with the simulator's tile / the best, minus 1
@@ -67,7 +66,3 @@ def study(run: Run) -> Outcome:
     compared, table = compare(rows)
     return Outcome(rows, compared.findings, checks, {"errors": error_table(rows, "group"), "static tiles": table},
                    lambda figure: draw(figure, rows))
-
-
-EXPERIMENT = Experiment("cocopelia_fig_1", __doc__, study, "CoCoPeLia", size=(9, 4),
-                        why="cuBLASXt is closed: how its buffers and streams overlap is assumed")

@@ -7,7 +7,7 @@ over problems, for full offload (all on the host) and partial offload.
 import numpy
 import pandas
 
-from .harness import cocopelia, colour, Compared, draw_errors, error_checks, error_table, Experiment, Outcome, Run
+from .harness import cocopelia, colour, Compared, draw_errors, error_checks, error_table, Outcome, Run
 
 OURS, XT, BLASX = "CoCoPeLia-selected", "cuBLASXt-best", "BLASX"
 BY = {OURS: "CoCoPeLia", XT: "cuBLASXt", BLASX: "BLASX, empty caches"}
@@ -27,12 +27,8 @@ def draw(figure, rows, found):
     left, right = figure.subplots(1, 2)
     draw_errors(left, {BY[name]: of.error for name, of in rows.groupby("library")}, TARGETS[XT],
                 f"{len(rows)} measured rows")
-    for shift, kind in enumerate(found):
-        right.barh([line + 0.4 * shift for line in range(len(found))], 100 * found[kind], 0.4, label=kind,
-                   color=colour("measured" if kind == "measured" else "CoCoPeLia"))
-    right.set_yticks([line + 0.2 for line in range(len(found))], found.index)
-    right.set_title("gain of CoCoPeLia, %")
-    right.legend()
+    (100 * found).plot.barh(ax=right, width=0.8, color=[colour("measured"), colour("CoCoPeLia")], ylabel="",
+                            title="gain of CoCoPeLia, %")
 
 
 def study(run: Run) -> Outcome:
@@ -47,9 +43,3 @@ def study(run: Run) -> Outcome:
     tables = {"gains, these problems": table, "errors": error_table(rows)}
     return Outcome(rows, compared.findings, error_checks(rows, TARGETS), tables,
                    lambda figure: draw(figure, rows, found))
-
-
-EXPERIMENT = Experiment("cocopelia_fig_7", __doc__, study, "CoCoPeLia", size=(9, 4),
-                        why="the measured BLASX is slower than ours by a time for each fetched tile "
-                            "([experiments.md](experiments.md#cocopelia)), so CoCoPeLia gains less here; in the "
-                            "available measurements it gained even more on testbed 2 than in the paper")

@@ -7,8 +7,7 @@ the times for T = 2048 and T = 4096. The gains of the best tile are simulated.
 
 import pandas
 
-from .harness import (chosen_times, cocopelia, Compared, draw_violins, error_checks, error_table, Experiment, Outcome,
-                      quantile, Run)
+from .harness import chosen_times, cocopelia, Compared, draw_violins, error_checks, error_table, Outcome, quantile, Run
 from .harness.models import predictions
 
 SHOWN = {"CoCoPeLia": ("CSO", "DR"), "cuBLASXt": ("CSO", "BTS"), "daxpy": ("CSO", "BTS")}  # figures 5 and 4
@@ -90,8 +89,3 @@ def study(run: Run) -> Outcome:
                    compared.findings, error_checks(simulated, {"CoCoPeLia": TARGET}),
                    {"errors of the models": error_table(errors, ["kind", "blas", "testbed", "model"]), **tables},
                    lambda figure: draw(figure, errors))
-
-
-EXPERIMENT = Experiment("cocopelia_models", __doc__, study, "CoCoPeLia", size=(9.5, 4),
-                        why="the medians cover the available half of the evaluation data, with problems outside the "
-                            "paper's validation sets")

@@ -12,7 +12,7 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .harness import Check, count, Experiment, hardware, numbers, Outcome, quantile, Run
+from .harness import Check, count, hardware, numbers, Outcome, quantile, Run
 
 NAME = "h200_accuracy"
 COUNT, QUICK_COUNT, SEED = 72, 8, 20
@@ -163,6 +163,3 @@ def arguments(parser) -> None:
     hardware.add_arguments(parser, 5)
     parser.add_argument("--count", type=count, metavar="N", help=f"cases to draw [{COUNT}, --quick {QUICK_COUNT}]")
     parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"of the cases [{SEED}]")
-
-
-EXPERIMENT = Experiment(NAME, __doc__, study, arguments=arguments, size=(6, 5))

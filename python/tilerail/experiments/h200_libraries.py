@@ -3,7 +3,7 @@
 TileRail's plans run every problem measured with the libraries on two H200, with the tiles of the libraries.
 """
 
-from .harness import Check, colour, Experiment, hardware, Outcome, Run
+from .harness import Check, colour, hardware, Outcome, Run
 
 NAME, QUICK_SIDE = "h200_libraries", 4096
 TILES = {"PARALiA-GEMMex": ("",), "XKBLAS": ("", 1024, 2048, 4096)}  # as measured; "": the library's own
@@ -36,4 +36,4 @@ def study(run: Run) -> Outcome:
     return hardware.outcome(run, rows, checks, {"plans and libraries": shown}, draw if len(found) else None)
 
 
-EXPERIMENT = Experiment(NAME, __doc__, study, arguments=hardware.add_arguments, size=(8, 7))
+arguments = hardware.add_arguments

@@ -8,7 +8,7 @@ import itertools
 
 import pandas
 
-from .harness import Check, chosen_times, draw_violins, error_table, Experiment, hardware, numbers, Outcome, Run
+from .harness import Check, chosen_times, draw_violins, error_table, hardware, numbers, Outcome, Run
 from .harness.models import MODELS, predictions
 
 NAME = "h200_models"
@@ -65,4 +65,5 @@ def study(run: Run) -> Outcome:
                             lambda figure: draw_violins(figure, violins))
 
 
-EXPERIMENT = Experiment(NAME, __doc__, study, arguments=lambda parser: hardware.add_arguments(parser, 5), size=(10, 4))
+def arguments(parser) -> None:
+    hardware.add_arguments(parser, 5)

@@ -6,7 +6,7 @@ Policy `tilerail` chooses everything.
 import numpy
 import pandas
 
-from .harness import Check, Experiment, hardware, Outcome, Run
+from .harness import Check, hardware, Outcome, Run
 
 NAME, QUICK_SIDE, LONGEST_BAR = "h200_peers", 8192, 2.7
 EACH_TARGET, MEAN_TARGET = 1.00, 0.80  # our median / the fastest peer's
@@ -53,6 +53,3 @@ def study(run: Run) -> Outcome:
 def arguments(parser) -> None:
     hardware.add_arguments(parser)
     parser.add_argument("--fewer-gpus", action="store_true", help="run problems of more GPUs with the existing GPUs")
-
-
-EXPERIMENT = Experiment(NAME, __doc__, study, arguments=arguments, size=(8, 9))

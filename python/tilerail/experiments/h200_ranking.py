@@ -10,7 +10,7 @@ import pandas
 
 from tilerail import InputError
 
-from .harness import Check, Experiment, hardware, Outcome, Run
+from .harness import Check, hardware, Outcome, Run
 
 NAME, QUICK = "h200_ranking", 3
 PROBLEMS = [(16384, 16384, 16384, "h:h:h"), (8192, 8192, 8192, "h:h:h"), (4096, 4096, 4096, "h:h:h"),
@@ -70,4 +70,5 @@ def study(run: Run) -> Outcome:
                             lambda figure: draw(figure, rows, found))
 
 
-EXPERIMENT = Experiment(NAME, __doc__, study, arguments=lambda parser: hardware.add_arguments(parser, 5), size=(12, 8))
+def arguments(parser) -> None:
+    hardware.add_arguments(parser, 5)

@@ -6,7 +6,7 @@ exceeds the other's median.
 
 import pandas
 
-from .harness import Check, Experiment, hardware, Outcome, Run
+from .harness import Check, hardware, Outcome, Run
 
 NAME, SIDE = "h200_scaling", 16384
 
@@ -43,4 +43,4 @@ def study(run: Run) -> Outcome:
     return hardware.outcome(run, rows, [check], {"by the number of GPUs": shown}, draw)
 
 
-EXPERIMENT = Experiment(NAME, __doc__, study, arguments=hardware.add_arguments)
+arguments = hardware.add_arguments

@@ -6,8 +6,7 @@ errors are checks of the model and no verdicts on the paper. Rows that were adde
 
 import pandas
 
-from .harness import (Check, draw_errors, error_checks, error_table, Experiment, KAROLINA, karolina_tile, measured,
-                      Outcome, Run)
+from .harness import Check, draw_errors, error_checks, error_table, KAROLINA, karolina_tile, measured, Outcome, Run
 
 OURS = "PARALiA-GEMMex"
 TARGETS = {OURS: 0.08, "PARALiA": 0.15, "XKBLAS": 0.15, "cuBLASXt": 0.15}  # median |error|
@@ -47,8 +46,3 @@ def study(run: Run) -> Outcome:
     shown = rows[["library", "m", "n", "k", "place", "devices", "used_tile", "tile_is", "measured_s", "simulated_s"]]
     shown = shown.assign(error=rows.error.map("{:+.1%}".format), busiest=rows.busiest)
     return Outcome(rows, checks=checks, tables={"rows": shown, "errors": error_table(given, "group")}, draw=draw)
-
-
-EXPERIMENT = Experiment("karolina_gemmex", __doc__, study, "PARALiA-GEMMex", size=(10, 4.5),
-                        why="XKBLAS is slower than overlapped kernels and copies: its times on one GPU are kernels, "
-                            "then copies ([experiments.md](experiments.md#paralia-gemmex)); the reason is unknown")

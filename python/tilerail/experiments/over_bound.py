@@ -13,9 +13,9 @@ import pandas
 import tilerail as tr
 from tilerail import InputError
 
-from .harness import Check, Experiment, filled, markdown, Outcome, Run
+from .harness import Check, filled, markdown, names, Outcome, Run
 
-SIZES = [8192, 16384, 24576, 32768]
+SIZES = ["8K", "16K", "24K", "32K"]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
 TARGET, EXPLAINED_FROM = 1.15, 1.25
 LOSSES = {"start": "start", "end": "end", "pauses": "pauses", "unused": "GPUs left out", "slower": "slower",
@@ -26,15 +26,14 @@ def gpus_of(machine: tr.Machine) -> list[str]:
     return list(machine.memories.query("kind == 'gpu'").name)
 
 
-def unions(rows: pandas.DataFrame) -> tuple[float, float, float]:
-    """The first start, the last end, and the length of the union of intervals; zeros without any."""
-    if rows.empty:
-        return 0.0, 0.0, 0.0
+def idle(rows: pandas.DataFrame, makespan: float) -> tuple[dict[str, float], float]:
+    """The seconds before, after and between operations, and those with at least one."""
     last = busy = 0.0
     for start, end in sorted(zip(rows.start_s, rows.end_s)):
         busy += max(0.0, end - max(start, last))
         last = max(last, end)
-    return rows.start_s.min(), last, busy
+    first = rows.start_s.min()
+    return {"start": first, "end": makespan - last, "pauses": last - first - busy}, busy
 
 
 def loading(result: tr.Result, machine: tr.Machine, rows: pandas.DataFrame) -> tuple[pandas.Series, float | None]:
@@ -59,9 +58,8 @@ def losses(result: tr.Result, machine: tr.Machine) -> dict[str, float]:
     if result.bound_by.startswith(("kernels", "memory")):  # mean over all GPUs
         for gpu in gpus_of(machine):
             mine = rows[(rows.src.astype(str) == gpu) & (rows.dst.astype(str) == gpu)]
-            first, last, busy = unions(mine)
-            parts = {"unused": makespan} if mine.empty else {
-                "start": first, "end": makespan - last, "pauses": last - first - busy, "slower": busy}
+            parts, busy = idle(mine, makespan)
+            parts = {"unused": makespan} if mine.empty else parts | {"slower": busy}
             for loss, seconds in parts.items():
                 lost[loss] += seconds / len(gpus_of(machine))
         return lost | {"slower": lost["slower"] - bound}
@@ -71,14 +69,14 @@ def losses(result: tr.Result, machine: tr.Machine) -> dict[str, float]:
     on, least = loading(result, machine, copies)
     if not on.any():
         return lost | {"avoided": makespan - bound}
-    first, last, busy = unions(copies[on])
-    lost |= {"start": first, "end": makespan - last, "pauses": last - first - busy}
+    parts, busy = idle(copies[on], makespan)
+    lost |= parts
     if least is None or least < bound:  # unknown, or the group is unbounded at times
         return lost | {"busier": busy - bound}
     return lost | {"slower": busy - least, "more": least - bound}
 
 
-def simulated(problem: tuple[str, str, int]) -> dict | None:
+def simulated(problem: tuple[str, str, str]) -> dict | None:
     """None if the matrices do not fit."""
     name, kind, size = problem
     machine = tr.machine(name)
@@ -90,19 +88,17 @@ def simulated(problem: tuple[str, str, int]) -> dict | None:
         if "are needed" not in str(error):
             raise
         return None
-    return {"machine": name, "kind": kind, "m": size, "place": place, "tile": result.plan.tile,
+    if not result.bound:
+        raise InputError("--sizes", size, expected="a size above 0")
+    return {"machine": name, "kind": kind, "size": size, "place": place, "tile": result.plan.tile,
             "makespan_s": result.makespan, "bound_s": result.bound, "bound_by": result.bound_by,
             "over_bound": result.makespan / result.bound, **losses(result, machine)}
 
 
-def side(size: int) -> str:
-    return f"{size // 1024}K" if size % 1024 == 0 else str(size)
-
-
 def ratios(rows: pandas.DataFrame) -> pandas.DataFrame:
     """A line for each machine; empty cells for problems that do not fit."""
-    wide = rows.assign(problem=rows.kind + " " + rows.m.map(side)).pivot_table("over_bound", "machine", "problem")
-    order = [f"{kind} {side(size)}" for kind in PLACES for size in sorted(set(rows.m))]
+    wide = rows.assign(problem=rows.kind + " " + rows["size"]).pivot_table("over_bound", "machine", "problem")
+    order = [f"{kind} {size}" for kind in PLACES for size in rows["size"].unique()]
     wide = wide.assign(median=rows.groupby("machine").over_bound.median()).reindex(columns=["median", *order])
     shown = wide.apply(lambda column: column.map("{:.2f}".format)).replace("nan", "")
     return shown.loc[rows.machine.unique()].reset_index()
@@ -115,14 +111,14 @@ def reasons(rows: pandas.DataFrame) -> pandas.DataFrame:
         return ", ".join(f"{word} {share:.0%}" for share, word in largest if share >= 0.03)
 
     far = rows[rows.over_bound > EXPLAINED_FROM]
-    lines = [{"machine": row["machine"], "problem": f"{side(row['m'])} {row['place']}", "x": f"{row['over_bound']:.2f}",
+    lines = [{"machine": row["machine"], "problem": f"{row['size']} {row['place']}", "x": f"{row['over_bound']:.2f}",
               "bound by": row["bound_by"], "lost": words(row)} for row in far.to_dict("records")]
     return pandas.DataFrame(lines, columns=["machine", "problem", "x", "bound by", "lost"])
 
 
 def page(rows: pandas.DataFrame, options: argparse.Namespace) -> str:
-    given = [f" --{name} {','.join(map(str, value))}" for name, value in
-             (("sizes", list(map(side, options.sizes))), ("machines", options.machines)) if value]
+    given = [f" --{name} {','.join(value)}" for name, value in
+             (("sizes", options.sizes), ("machines", options.machines)) if value]
     median, explained = rows.over_bound.median(), reasons(rows)
     return filled("over_bound", given="".join(given), problems=len(rows), median=median, target=TARGET,
                   reached="reached" if median <= TARGET else "missed", far=len(explained), far_from=EXPLAINED_FROM,
@@ -131,10 +127,9 @@ def page(rows: pandas.DataFrame, options: argparse.Namespace) -> str:
 
 def study(run: Run) -> Outcome:
     options = run.options
-    machines = options.machines or (tr.machine.names()[:3] if run.quick else tr.machine.names())
-    sizes = options.sizes or (SIZES[:1] if run.quick else SIZES)
-    options.sizes = sizes
-    wanted = [(name, kind, size) for name in machines for kind in PLACES for size in sizes
+    machines = options.machines or tr.machine.names()[:3 if run.quick else None]
+    options.sizes = options.sizes or SIZES[:1 if run.quick else None]
+    wanted = [(name, kind, size) for name in machines for kind in PLACES for size in options.sizes
               if kind != "d" or len(gpus_of(tr.machine(name))) > 1]
     rows = pandas.DataFrame([row for row in run.map(simulated, wanted) if row])
     if rows.empty:
@@ -146,18 +141,7 @@ def study(run: Run) -> Outcome:
                    part=bool(options.machines) or options.sizes != SIZES)
 
 
-def size(text: str) -> int:
-    match = re.fullmatch(r"([1-9]\d{0,6})(K?)", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a size; expected for example 8192 or 8K")
-    return int(match[1]) * (1024 if match[2] else 1)
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", type=lambda text: sorted(set(map(size, text.split(",")))), metavar="LIST",
-                        help="of the cubes [8K,16K,24K,32K]")
-    parser.add_argument("--machines", type=lambda text: text.split(","), metavar="LIST", help="names [all shipped]")
+    parser.add_argument("--sizes", type=names, metavar="LIST", help="of the cubes [8K,16K,24K,32K]")
+    parser.add_argument("--machines", type=names, metavar="LIST", help="names [all shipped]")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write both tables as a page of the documentation")
-
-
-EXPERIMENT = Experiment("over_bound", __doc__, study, arguments=arguments)

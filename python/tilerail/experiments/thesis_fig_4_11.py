@@ -6,8 +6,8 @@ The 66 printed speed-ups over one GPU, and the three printed ratios of one-GPU t
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, KAROLINA, near_best, Outcome, rates, Run, squares,
-                      with_karolina_tiles, with_libraries)
+from .harness import (Compared, draw_rates, KAROLINA, near_best, Outcome, Run, squares, with_karolina_tiles,
+                      with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 SIZES = [8192, 16384, 32768]
@@ -17,18 +17,12 @@ LIBRARIES = (OURS, "cuBLASXt", "XKBLAS", "PARALiA", "tilerail")
 
 
 def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
-    groups = list(rows.groupby(["place", "m"], sort=False))
-    panels = figure.subplots(len(PLACES), len(groups) // len(PLACES), squeeze=False, sharex=True)
-    for axes, ((place, size), of) in zip(panels.flat, groups):
-        for library, line in of.groupby("library", sort=False):
-            axes.plot(line.gpus, line.tflops, "-", lw=1, color=colour(library), label=library)
-            points = measured[(measured.place == place) & (measured.m == size) & (measured.library == library)]
-            axes.plot(points.gpus, rates(points), "o", ms=3, color=colour(library))
-        axes.set(xscale="log", yscale="log", title=f"{size}, {place}")
+    panels = figure.subplots(len(PLACES), rows.m.nunique(), squeeze=False, sharex=True).flat
+    draw_rates(figure, panels, ["m", "place"], "gpus", rows, measured)
+    for axes in panels:
+        axes.set(xscale="log", yscale="log")
         axes.minorticks_off()
         axes.set_xticks(list(GPUS), list(map(str, GPUS)))
-    panels[0][0].legend(title="simulated; dots: measured")
-    figure.supylabel("TFLOP/s")
     figure.supxlabel("GPUs")
 
 
@@ -52,8 +46,3 @@ def study(run: Run) -> Outcome:
     return Outcome(rows, compared.findings, near_best(rows, ["place", "m", "gpus"]),
                    {"speed-ups over one GPU": speed_ups.round(2).reset_index()},
                    lambda figure: draw(figure, rows, measured))
-
-
-EXPERIMENT = Experiment("thesis_fig_4_11", __doc__, study, "PARALiA-GEMMex", size=(10, 6),
-                        why="where print and measured rows differ, their times on one GPU differ "
-                            "([experiments.md](experiments.md#paralia-gemmex)); the rest is unknown")

@@ -6,7 +6,7 @@ library, of all points and by shape, and the share of points at which GEMMex is 
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, factors, irregular_dataset, near_best, Outcome, rates, Run, SHAPES,
+from .harness import (colour, Compared, factors, irregular_dataset, near_best, Outcome, rates, Run, SHAPES,
                       with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 from .thesis_fig_4_9 import OTHERS
@@ -48,7 +48,3 @@ def study(run: Run) -> Outcome:
     table.columns = [f"{library}, {what}" for library, what in table.columns]
     return Outcome(rows, compared.findings, near_best(rows, PROBLEM), {f"times over {OURS}": table.reset_index()},
                    lambda figure: draw(figure, rows, measured))
-
-
-EXPERIMENT = Experiment("thesis_fig_4_12", __doc__, study, "PARALiA-GEMMex", size=(9, 4.5),
-                        why="the CSV has the points where another library wins here; the reasons are unknown")

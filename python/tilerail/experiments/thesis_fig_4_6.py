@@ -10,7 +10,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness import Compared, Experiment, FOUR_GPUS, Outcome, Run
+from .harness import Compared, FOUR_GPUS, Outcome, Run
 
 TILE = 2048
 TILE_S = 8 * TILE**2 / 12e9  # from the host
@@ -43,8 +43,3 @@ def study(run: Run) -> Outcome:
 
     return Outcome(rows, compared.findings, tables={"wait, in times of a tile from the host": table.reset_index()},
                    draw=draw)
-
-
-EXPERIMENT = Experiment("thesis_fig_4_6", __doc__, study, "PARALiA-GEMMex", whole=True,
-                        why="the thesis names neither the machine nor the tile; on the four GPUs of Karolina, with far "
-                            "faster links between GPUs, the mean is 18 %")

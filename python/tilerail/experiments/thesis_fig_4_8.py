@@ -7,7 +7,7 @@ mean rate of a placement.
 
 import pandas
 
-from .harness import Compared, Experiment, KAROLINA, Outcome, REGULAR_SIZES, Run, squares
+from .harness import Compared, KAROLINA, Outcome, REGULAR_SIZES, Run, squares
 
 PLACES = ("h:h:h", "0:0:0")
 _EAGER = "c-tiles=eager order=fifo"
@@ -57,9 +57,3 @@ def study(run: Run) -> Outcome:
     return Outcome(rows, compared.findings, tables={"speed-up over the step before, by size": by_size.reset_index(),
                                                     "ratios of mean rates": found.round(3).reset_index()},
                    draw=lambda figure: draw(figure, rows))
-
-
-EXPERIMENT = Experiment("thesis_fig_4_8", __doc__, study, "PARALiA-GEMMex",
-                        why="the thesis does not name the tile of its baseline, and the factor of cache+overlap "
-                            "depends on N over T; why batches gain more here is unknown; GEMMex's order over all "
-                            "sub-problems cancels the gain of lazy C")

@@ -6,8 +6,8 @@ the sizes. Measured rows are in the figure.
 
 import pandas
 
-from .harness import (colour, Compared, Experiment, factors, KAROLINA, near_best, Outcome, rates, REGULAR_SIZES, Run,
-                      squares, with_karolina_tiles, with_libraries)
+from .harness import (Compared, draw_rates, factors, KAROLINA, near_best, Outcome, REGULAR_SIZES, Run, squares,
+                      with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 
 PLACES = ("h:h:h", "0:0:0")
@@ -21,16 +21,9 @@ def measured_squares() -> pandas.DataFrame:
 
 
 def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
-    panels = figure.subplots(2, 2, sharex=True, sharey=True)
-    for axes, ((dtype, place), of) in zip(panels.flat, rows.groupby(["dtype", "place"], sort=False)):
-        for library, line in of.groupby("library", sort=False):
-            axes.plot(line.m / 1024, line.tflops, "-", lw=1, color=colour(library), label=library)
-            if dtype == "f64":
-                points = measured[(measured.place == place) & (measured.library == library)]
-                axes.plot(points.m / 1024, rates(points), "o", ms=3, color=colour(library))
-        axes.set_title(f"{dtype}, {place}")
-    panels[0][0].legend(title="simulated; dots: measured")
-    figure.supylabel("TFLOP/s")
+    panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
+    rows, measured = (of.assign(side=of.m / 1024) for of in (rows, measured))
+    draw_rates(figure, panels, ["dtype", "place"], "side", rows, measured)
     figure.supxlabel("M = N = K, 1024s")
 
 
@@ -49,8 +42,3 @@ def study(run: Run) -> Outcome:
               factors(measured, PROBLEM, OURS, OTHERS, "measured_s").round(2).reset_index()}
     return Outcome(rows, compared.findings, near_best(rows, PROBLEM), tables,
                    lambda figure: draw(figure, rows, measured))
-
-
-EXPERIMENT = Experiment("thesis_fig_4_9", __doc__, study, "PARALiA-GEMMex", size=(8, 6),
-                        why="copies of cuBLASXt from GPU to GPU over the host were measured on another machine only; "
-                            "the rest is unknown")

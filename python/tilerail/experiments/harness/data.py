@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas
@@ -23,6 +23,13 @@ def count(text: str) -> int:
     return int(text)
 
 
+def names(text: str, known: Iterable[str] = ()) -> list[str]:
+    """The names in a list with commas, which must be ``known`` ones, if any are."""
+    if wrong := [name for name in text.split(",") if known and name not in known]:
+        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(known)}")
+    return text.split(",")
+
+
 def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
     """A CSV file with remarks (lines that start with #), as texts; a name alone is a reference table. Raises InputError
     if it is not a CSV file or lacks one of ``columns``."""
@@ -37,9 +44,9 @@ def table(name: str | Path, columns: tuple[str, ...] = ()) -> pandas.DataFrame:
     return rows
 
 
-def remarks(path: Path) -> dict[str, str]:
-    """The lines '# key: value' of a table."""
-    return dict(re.findall(r"^# ([\w ]+): (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE))
+def remarks(path: Path, *keys: str) -> dict[str, str]:
+    """The lines '# key: value' of a table with these keys."""
+    return dict(re.findall(rf"^# ({'|'.join(keys)}): (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def numbers(rows: pandas.DataFrame, name: str, *columns: str) -> pandas.DataFrame:
@@ -116,36 +123,7 @@ def irregular_dataset() -> pandas.DataFrame:
     return _shapes(REGULAR_SIZES, range(16384, 40960 + 1, 4096), thins, (4, 8, 16), IRREGULAR_PLACES, KAROLINA)
 
 
-@dataclass(frozen=True)
-class Library:
-    """How the experiments emulate a library: arguments of ``tilerail.simulate``."""
-
-    policy: str
-    colour: str
-    effort: str | None = None
-    tile: str | None = None  # where no tile is given
-    select: str | None = None  # the GPUs, where a library selects them
-    options: dict[str, str] = field(default_factory=dict)
-
-
-# For cuBLASXt the papers report the best of several tiles, so each is simulated (effort "fixed"). BLASX keeps its
-# caches between timed calls on CLX-AI (docs/model.md#libraries). PARALiA-GEMMex times its five best tiles.
-# The tile and the blocks of PARALiA are the thesis' (chapter 3) where its rows do not give a tile.
-LIBRARIES = {
-    "cuBLASXt": Library("cublasxt", "#adb5bd", effort="fixed"),
-    "BLASX": Library("blasx", "#e9c46a", options={"warm": "on"}),
-    "BLASX, empty caches": Library("blasx", "#e9c46a"),
-    "XKBLAS": Library("xkblas", "#f4a261"),
-    "PARALiA": Library("paralia", "#8ab17d"),
-    "PARALiA-comm_opt": Library("paralia", "#8ab17d"),
-    "PARALiA-select-PERF": Library("paralia", "#52796f", select="best(metric=perf)"),
-    "PARALiA-select-EDP": Library("paralia", "#2a9d8f", select="best(metric=edp)"),
-    "PARALiA-select-PDP": Library("paralia", "#264653", select="best(metric=pdp)"),
-    "PARALiA-GEMMex": Library("gemmex", "#287299", tile="repeat"),
-    "PARALiA-GEMMex, one tile": Library("gemmex", "#287299"),
-    "CoCoPeLia": Library("cocopelia", "#2a9d8f"),
-    "tilerail": Library("tilerail", "#d62828"),
-}
+LIBRARIES = table("libraries").set_index("library")
 MEASURED_COLOUR = "#30363d"
 XT_LONGEST, XKBLAS_TILE = 8192, 1600  # tiles in the evaluation data on Karolina
 

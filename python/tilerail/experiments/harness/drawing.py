@@ -10,7 +10,7 @@ import matplotlib
 import pandas
 from matplotlib.figure import Figure
 
-from .data import LIBRARIES, MEASURED_COLOUR
+from .data import LIBRARIES, MEASURED_COLOUR, rates
 from .studies import Outcome
 from .verdicts import Finding
 
@@ -22,7 +22,7 @@ STYLE = {"font.size": FONT, "axes.titlesize": FONT, "legend.fontsize": FONT, "xt
 
 
 def colour(name: str) -> str:
-    return MEASURED_COLOUR if name == "measured" else LIBRARIES[name].colour if name in LIBRARIES else "#2a9d8f"
+    return MEASURED_COLOUR if name == "measured" else f"#{LIBRARIES.colour.get(name, '2a9d8f')}"
 
 
 def draw_findings(axes, findings: list[Finding]) -> None:
@@ -63,6 +63,20 @@ def draw_violins(figure, panels: dict[str, dict[str, pandas.Series]]) -> None:
         axes.set_xticks(range(1, len(groups) + 1), list(groups))
         axes.set_title(title)
     figure.axes[0].set_ylabel("predicted over measured, minus 1, %")
+
+
+def draw_rates(figure, panels, of: list[str], x: str, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
+    """A panel for each group with equal values in these columns: lines of simulated TFLOP/s over a column, and dots of
+    measured ones."""
+    points = dict(list(measured.groupby([*of, "library"])))
+    for axes, (key, group) in zip(panels, rows.groupby(of, sort=False)):
+        for library, line in group.groupby("library", sort=False):
+            axes.plot(line[x], line.tflops, "-", lw=1, color=colour(library), label=library)
+            dots = points.get((*key, library), measured.iloc[:0])
+            axes.plot(dots[x], rates(dots), "o", ms=3, color=colour(library))
+        axes.set_title(", ".join(map(str, key)))
+    panels[0].legend(title="simulated; dots: measured")
+    figure.supylabel("TFLOP/s")
 
 
 def figure_of(outcome: Outcome, size: tuple[float, float], note: str) -> Figure | None:

@@ -17,27 +17,27 @@ import pandas
 import tilerail as tr
 
 from . import drawing
-from .data import remarks
 from .studies import Outcome, Run
 from .verdicts import Check, Finding, claim_table, left_out, published
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
 PART = "a part of the problems: no verdicts on the whole"
+SEAL = "seal"  # a file
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """``study(run)`` returns an Outcome, or an exit code if it saves files of its own."""
+    """A file of experiments, with its row in reference/experiments.csv."""
 
     name: str
-    about: str  # the docstring of its file
-    study: Callable[[Run], Outcome | int]
-    paper: str = ""  # one of PAPERS
-    arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
-    why: str = ""  # reason of differences, as far as known
-    whole: bool = False  # --quick has all problems, too
-    size: tuple[float, float] = (7.0, 3.6)  # inches of the drawing
+    about: str  # the docstring of the file
+    study: Callable[[Run], Outcome]
+    arguments: Callable[[argparse.ArgumentParser], None]
+    paper: str  # one of PAPERS, or ""
+    whole: bool
+    size: tuple[float, float]
+    why: str
 
     @property
     def title(self) -> str:
@@ -76,21 +76,21 @@ def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
 
 
 def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> list[str]:
-    """NAME.csv (the rows), NAME-verdicts.csv (printed numbers and checks), NAME.png and NAME.svg."""
-    folder.mkdir(parents=True, exist_ok=True)
-    about = stamp(command) | outcome.remarks | {"exit code": str(outcome.code)}
+    """NAME.csv (the rows), NAME-verdicts.csv (printed numbers and checks), NAME.png and NAME.svg; without an error also
+    a seal, which tells complete results."""
     found = [{"kind": "printed", "name": each.value.name, "ours": each.ours, "fitted": each.fitted}
              for each in outcome.findings]
     found += [{"kind": "check", "ours": each.value} | asdict(each) for each in outcome.checks]
-    files = drawing.save(outcome, of.size, of.note(quick, outcome), folder / of.name)
-    columns = ["kind", "name", "ours", "fitted", "target", "least", "share"]
-    for name, rows in ((f"{of.name}-verdicts", pandas.DataFrame(found, columns=columns)), (of.name, outcome.rows)):
-        if rows is None:
-            continue
-        path, text = folder / f"{name}.csv", rows.to_csv(index=False, lineterminator="\n")
-        head = "".join(f"# {key}: {value}\n" for key, value in (about | {"digest": digest(text)}).items())
-        path.write_text(head + text, encoding="utf-8")
-        files.insert(0, str(path))
+    verdicts = pandas.DataFrame(found, columns=["kind", "name", "ours", "fitted", "target", "least", "share"])
+    about = {"version": f"tilerail {tr.__version__}", "command": command, "inputs": inputs()} | outcome.remarks
+    head, files = "".join(f"# {key}: {value}\n" for key, value in about.items()), []
+    for name, rows in ((of.name, outcome.rows), (f"{of.name}-verdicts", verdicts)):
+        if rows is not None:
+            files.append(str(folder / f"{name}.csv"))
+            Path(files[-1]).write_text(head + rows.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+    files += drawing.save(outcome, of.size, of.note(quick, outcome), folder / of.name)
+    if not outcome.code:
+        (folder / SEAL).write_text(seal(folder, command), encoding="utf-8")
     return files
 
 
@@ -106,38 +106,26 @@ def inputs() -> str:
     return digest.hexdigest()[:16]
 
 
-def stamp(command: str) -> dict[str, str]:
-    return {"version": f"tilerail {tr.__version__}", "command": command, "inputs": inputs()}
+def seal(folder: Path, command: str) -> str:
+    """A hash of the command, of what decides results, and of the tables and figures in the folder."""
+    digest = hashlib.sha256(f"{tr.__version__} {command} {inputs()}".encode())
+    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.svg")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
-def digest(text: str) -> str:
-    """A hash of a CSV without its remarks, which a file that was cut does not have."""
-    rows = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
-    return hashlib.sha256(rows.encode()).hexdigest()[:16]
-
-
-def is_fresh(path: Path, command: str) -> bool:
-    """Whether a table and its verdicts are complete results of this command without an error, and have a figure."""
-    tables, about = (path, path.with_name(f"{path.stem}-verdicts.csv")), stamp(command) | {"exit code": "0"}
-    try:
-        return path.with_suffix(".svg").is_file() and all(
-            (about | {"digest": digest(each.read_text(encoding="utf-8"))}).items() <= remarks(each).items()
-            for each in tables)
-    except (OSError, UnicodeDecodeError):
-        return False
+def is_fresh(folder: Path, command: str) -> bool:
+    """Whether the folder has complete results of this command without an error."""
+    return (folder / SEAL).is_file() and (folder / SEAL).read_text(encoding="utf-8") == seal(folder, command)
 
 
 def saved(name: str, folder: Path) -> tuple[list[Finding], list[Check]]:
     """The findings and checks in files of ``save``."""
     values = {each.name: each for each in published() if each.experiment == name}
-    findings, checks = [], []
     rows = pandas.read_csv(folder / name / f"{name}-verdicts.csv", comment="#", float_precision="round_trip")
-    for row in rows.itertuples():
-        if row.kind == "printed":
-            findings.append(Finding(values[row.name], row.ours, row.fitted))
-        else:
-            target = None if pandas.isna(row.target) else row.target
-            checks.append(Check(row.name, row.ours, target, row.least, row.fitted, row.share))
+    findings = [Finding(values[row.name], row.ours, row.fitted) for row in rows[rows.kind == "printed"].itertuples()]
+    checks = [Check(row.name, row.ours, row.target, row.least, row.fitted, row.share)
+              for row in rows[rows.kind == "check"].itertuples()]
     return findings, checks
 
 

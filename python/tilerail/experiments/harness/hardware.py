@@ -95,7 +95,7 @@ def results(run: Run, name: str, cases: pandas.DataFrame, simulated: bool = True
     of --from-saved. ``attrs`` has the remarks of the file."""
     options, needed = run.options, ("m", "place", "devices", "policy", "label", "measured_s", "check", "gpus")
     if options.from_saved:
-        rows, about = table(options.from_saved, needed), remarks(options.from_saved)
+        rows, about = table(options.from_saved, needed), remarks(options.from_saved, "date", "machine")
     else:
         cases = cases.assign(**{column: default for column, default in CASE.items() if column not in cases})
         cases.loc[cases.routine != "gemm", ["transa", "transb"]] = ""

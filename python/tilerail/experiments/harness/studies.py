@@ -12,7 +12,7 @@ import pandas
 
 import tilerail as tr
 
-from .data import LIBRARIES, Library
+from .data import LIBRARIES
 from .verdicts import Check, Finding
 
 # Columns of a problem. Without `by`, the library is the one that is simulated; `options`: KEY=VALUE, with spaces.
@@ -24,15 +24,15 @@ machine_of = lru_cache(maxsize=None)(tr.machine)
 
 def simulated(problem: dict) -> dict:
     """The result of a row with the columns of PROBLEM."""
-    library: Library = LIBRARIES[problem["by"] or problem["library"]]
+    library = LIBRARIES.loc[problem["by"] or problem["library"]]
     m, n, k = (int(problem[side]) for side in "mnk")
     at = {"dtype": problem["dtype"], "place": problem["place"]}
     made = tr.axpy(m, **at) if problem["routine"] == "axpy" else tr.gemm(m, n, k, **at)
-    tile = library.tile if pandas.isna(problem["tile"]) else int(problem["tile"])
+    tile = library.tile or None if pandas.isna(problem["tile"]) else int(problem["tile"])
     devices = library.select if library.select and problem["devices"] == "all" else problem["devices"]
-    options = dict(word.split("=", 1) for word in problem["options"].split())
-    result = tr.simulate(made, machine_of(problem["machine"]), library.policy, effort=library.effort, devices=devices,
-                         tile=tile, options=library.options | options)
+    options = dict(word.split("=", 1) for word in f"{library.options} {problem['options']}".split())
+    result = tr.simulate(made, machine_of(problem["machine"]), library.policy, effort=library.effort or None,
+                         devices=devices, tile=tile, options=options)
     busiest = result.summary["busiest"]
     used = ",".join(name.removeprefix("gpu") for name in result.plan.processors)
     return {"used_tile": result.plan.tile, "used": used, "simulated_s": result.makespan, "tflops": result.tflops,

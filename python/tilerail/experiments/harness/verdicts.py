@@ -103,20 +103,20 @@ class Check:
 
     name: str
     value: float
-    target: float | None = None
+    target: float = math.nan  # none
     least: bool = False  # the target is a lower limit
     fitted: bool = False
     share: bool = True  # shown in %
 
     @property
     def reached(self) -> bool | None:
-        if self.target is None or math.isnan(self.value):
+        if math.isnan(self.target) or math.isnan(self.value):
             return None
         return self.value >= self.target if self.least else self.value <= self.target
 
     def cells(self) -> dict[str, str]:
         form = ".1%" if self.share else ".3g"
-        aim = "" if self.target is None else f"{'>=' if self.least else '<='} {self.target:{form}}"
+        aim = "" if math.isnan(self.target) else f"{'>=' if self.least else '<='} {self.target:{form}}"
         word = {None: "", True: "reached", False: "missed"}[self.reached]
         return {"check": self.name, "value": f"{self.value:{form}}", "target": aim, "": word,
                 "fitted": "fitted" if self.fitted else ""}
@@ -138,8 +138,7 @@ def fitted_rows(rows: pandas.DataFrame, dataset: str | None = None) -> pandas.Se
     dataset or this one."""
     rows = rows.assign(**{name: value for name, value in DEFAULTS.items() if name not in rows})
     of = rows["dataset"] if dataset is None else pandas.Series(dataset, index=rows.index)
-    policy_of = {name: library.policy for name, library in LIBRARIES.items()}
-    policies = rows.by.where(rows.by != "", rows.library).map(policy_of)
+    policies = rows.by.where(rows.by != "", rows.library).map(LIBRARIES.policy)
     found = pandas.Series(False, index=rows.index)
     for fit in fits():
         used = rows.machine == fit["name"] if fit["kind"] == "machine" else policies == fit["name"]

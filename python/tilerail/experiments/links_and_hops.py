@@ -1,0 +1,65 @@
+"""CoCoPeLia table II and thesis table 3.1: links of both testbeds, and hops of the link map, as unit tests.
+
+Latency and bandwidth of each direction, alone and while the other direction is busy; table II is an input of the
+machine files. Then three GPUs, as in the text of the thesis: GPU 0 to 1 at 1 GB/s, 0 to 2 at 3 GB/s and 2 to 1 at 4
+GB/s: copies from 0 to 1 go over 2 if one hop is allowed. With 2 GB/s from 0 to 1, arithmetic separates the two rules
+for hops: with added times, 1/3 + 1/4 > 1/2, the hop does not pay; with the narrowest link it does. There is no verdict.
+"""
+
+import pandas
+
+import tilerail as tr
+
+from .harness import Check, Compared, FOUR_GPUS, link, Outcome, Run, TESTBED
+
+DIRECTIONS = {"h2d": ("host", "gpu0"), "d2h": ("gpu0", "host")}
+SIZE, TILE = 4096, 1024
+PRINTED, WIDER = 1, 2  # GB/s from GPU 0 to 1: as printed, and for different rules
+OVER_GPU2 = "share of the transfers of 0 to 1 over gpu2"
+
+
+def links(testbed: str) -> dict[str, float]:
+    """us, GB/s and slowdowns, by name."""
+    found = {}
+    for direction, (src, dst) in DIRECTIONS.items():
+        latency, alone = link(TESTBED + testbed, src, dst)
+        both = link(TESTBED + testbed, src, dst, both=True)[1]
+        name = f"testbed {testbed}, {direction}"
+        found |= {f"{name} latency": latency * 1e6, name: alone / 1e9, f"{name} both ways": both / 1e9,
+                  f"{name} slowdown": alone / both}
+    return found
+
+
+def machine(straight: int) -> tr.Machine:
+    """Three GPUs with slow host links, which the thesis does not name."""
+    three = tr.machine(FOUR_GPUS).set("gpus", 3)
+    for ends, rate in (("host<->*", 0.1), ("gpu0<->gpu1", straight), ("gpu0<->gpu2", 3), ("gpu1<->gpu2", 4)):
+        three = three.set(f"link:{ends}.bandwidth", f"{rate} GB/s")
+    return three
+
+
+def direct_bytes(straight: int, hops: int, rule: str) -> int:
+    """Copied from GPU 0 to 1: A is on GPU 0, B and C are on GPU 1, which computes with GPU 2."""
+    options = {"routing": f"link-map(max-hops={hops},rule={rule})"}
+    found = tr.simulate(tr.gemm(SIZE, place="0:1:1"), machine(straight), "paralia", tile=TILE, options=options).timeline
+    return found.bytes[(found.kind == "copy") & (found.src == "gpu0") & (found.dst == "gpu1")].sum()
+
+
+def over_gpu2(straight: int, rule: str) -> float:
+    """The share of the transfers from GPU 0 to 1 that go over GPU 2."""
+    return 1 - direct_bytes(straight, 1, rule) / direct_bytes(straight, 0, "bottleneck")
+
+
+def study(run: Run) -> Outcome:
+    found = links("1") | links("2")
+    found["testbed 2 over 1, bandwidth"] = found["testbed 2, h2d"] / found["testbed 1, h2d"]
+    found[OVER_GPU2] = over_gpu2(PRINTED, "bottleneck")
+    rows = pandas.DataFrame({"value": found.keys(), "ours": found.values()})
+    rows["machine"] = [TESTBED + name[8] if name.startswith("testbed") else "three-gpus" for name in rows.value]
+    compared = Compared("links_and_hops", "CoCoPeLia table II")
+    for name, ours in found.items():
+        compared.add(name, ours, rows, value=name)
+    name = f"share over GPU 2 at {WIDER} GB/s"
+    checks = [Check(f"{name}, narrowest link", over_gpu2(WIDER, "bottleneck"), 1.0, least=True),
+              Check(f"{name}, added times", over_gpu2(WIDER, "added"), 0.0)]
+    return Outcome(rows, compared.findings, checks)
