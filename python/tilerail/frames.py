@@ -15,7 +15,7 @@ def of_native(name: str, doc: str) -> Any:
 
 
 def table_of_native(name: str, doc: str) -> Any:
-    """A property: the table of this method of the native object."""
+    """A property: a copy of the table of this method of the native object."""
     return property(lambda owner: frame_of(getattr(owner._native, name)()).copy(), doc=doc)
 
 

@@ -22,8 +22,8 @@ from .verdicts import Check, Finding, claim_table, left_out, published
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
-PART = "a part of the problems: no verdicts on the whole"
 SEAL = "seal"  # a file
+PART = "a part of the problems: no verdicts on the whole"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ class Printed:
         """With the unit, and as many digits as printed, at least three."""
         share = self.unit in ("%", "gain", "error")
         scaled = 100 * value if share else value
-        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in (self.low, self.high) if math.isfinite(edge)))
+        edges = filter(math.isfinite, (self.low, self.high))
+        digits = max(3, *(len(f"{edge:.5g}".replace(".", "").lstrip("-0")) for edge in edges))
         decimals = digits - 1 - math.floor(math.log10(abs(scaled))) if abs(scaled) > 1e-9 else 1
         number = f"{scaled:.{max(0, min(decimals, 4))}f}"
         return f"{number} %" if share else number + (" x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
