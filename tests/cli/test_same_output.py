@@ -134,8 +134,12 @@ class AllOrNone(CommandTest):
         self.write("o", OLD)
         for arguments in ([*SHOW, "--csv", "o", "--json", "/dev/full"], [*SHOW, "--csv", "/dev/full", "--json", "o"]):
             with self.subTest(arguments):
-                self.assert_refused(arguments, ": '/dev/full' cannot be written: No space left on device")
+                done = self.run_command(*arguments)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (
+                    2, "", "tilerail: error: '/dev/full' cannot be written: No space left on device\n"))
                 self.assertEqual((self.folder / "o").read_text(), OLD)
+                rows = self.folder / "o.part"  # of a sweep, for its next run
+                self.assertEqual([path for path in self.folder.iterdir() if path != rows], [self.folder / "o"])
 
     def test_files_are_written_even_if_the_reader_of_stdout_stops(self):
         reader, writer = os.pipe()
