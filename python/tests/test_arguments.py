@@ -125,7 +125,7 @@ class NamedFaultTest(PackageTest):
                 (lambda: tr.gemm([[1.0]], [[1.0]]), "gemm", None),
                 (lambda: tr.simulate(3, machine), "problem", "3"),
                 (lambda: tr.simulate(problem), "machine", None),
-                (lambda: tr.simulate(plan, machine), "plan", None),
+                (lambda: tr.simulate(plan, policy="gemmex"), "plan", None),
                 (lambda: tr.simulate(problem, machine, simulator="x"), "simulator", "x"),
                 (lambda: tr.simulate(problem, machine, devices=[0, 7]), "devices", "7"),
                 (lambda: tr.simulate(problem, machine, tile=-1), "tile", "-1"),

@@ -153,6 +153,15 @@ class ResultTest(PackageTest):
         attrs = tr.plot.read_timeline(self.folder / "timeline.csv").attrs
         self.assertEqual({plan.hash, attrs["plan_hash"], again(plan).hash}, {self.result.plan.hash})
 
+    def test_a_plan_is_simulated_on_changed_machines(self):
+        slower = tr.machine("hgx-h200-4").set("link:host<->*.bandwidth", "x0.5")
+        result = tr.simulate(self.result.plan, slower)
+        self.assertEqual((result.plan.hash, result.plan.machine.name), (self.result.plan.hash, slower.name))
+        self.assertGreater(result.makespan, self.result.makespan)
+        self.assertEqual(tr.simulate(self.result.plan, self.result.plan.machine).makespan, self.result.makespan)
+        self.refused(lambda: tr.simulate(self.result.plan, "two-gpu"))
+        self.refused(lambda: tr.simulate(self.result.plan, slower, tile=512), "plan: is given with a policy")
+
     def test_pickles_keep_results(self):
         kept = again(self.result)
         self.assertEqual(str(kept), str(self.result))

@@ -236,7 +236,8 @@ def load_plan(path: str | os.PathLike, machine: Machine | str) -> Plan:
 
 def simulate(problem: Problem | Plan, machine: Machine | str | None = None, policy: str = "tilerail", *,
              simulator: str = "fluid", **given) -> Result:
-    """Predicts the times of a plan, or of the plan of a problem (arguments of ``plan``).
+    """Predicts the times of a plan, also on another machine with its memories, or of the plan of a problem (arguments
+    of ``plan``).
 
     ``simulator``: "fluid", which threads can use simultaneously, or "sim" (SimGrid); their times are equal to 1e-9.
     Raises InputError, and HardwareError if this build has no SimGrid.
@@ -270,9 +271,9 @@ def _plan_for(problem: Problem | Plan, machine: Machine | str | None, policy: st
         raise InputError("argument", name, f"does not exist in {by.__name__}", f"options={{{name!r}: ...}}")
     check_names(given, [*plan.__kwdefaults__, *by.__kwdefaults__], by.__name__)
     if isinstance(problem, Plan):
-        if machine is not None or text_of(policy, "policy") != "tilerail" or given:
-            raise InputError("plan", None, "is given with a machine or a policy", "the plan alone")
-        return problem
+        if text_of(policy, "policy") != "tilerail" or given:
+            raise InputError("plan", None, "is given with a policy", "the plan, and at most a machine")
+        return problem if machine is None else _plan_of(problem.to_json(), machines(machine))
     if machine is None:
         raise InputError("machine", None, "is missing", "a machine or its name")
     return plan(problem, machine, policy, **given)
