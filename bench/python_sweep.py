@@ -4,7 +4,7 @@
     PYTHONPATH=build/release/python bench/python_sweep.py [--tilerail PROGRAM] [--points 1000] [--threads N]
 
 Each point has about 1,500 operations on a machine of its own. The command, `tilerail.sweep` and `tilerail.simulate` of
-a problem plan and simulate it; `tilerail.simulate` of a plan simulates one plan again and again.
+a problem plan and simulate it; `tilerail.simulate` of a plan simulates one plan on all machines.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def simulated_problems(executor: ThreadPoolExecutor, rates: list[float]) -> list
 
 def simulated_plan(executor: ThreadPoolExecutor, rates: list[float]) -> list[float]:
     plan = tr.plan(tr.gemm(SIZE), MACHINE, tile=TILE)
-    return list(executor.map(lambda _: tr.simulate(plan).makespan, rates))
+    return list(executor.map(lambda rate: tr.simulate(plan, plan.machine.set(KEY, f"{rate} GB/s")).makespan, rates))
 
 
 def main() -> None:

@@ -43,8 +43,8 @@ std::vector<study::SweepRow> run(const study::Sweep& sweep, const JobsOption& jo
   return study::run_sweep(sweep, machines, workers, journal);
 }
 
-/// The file for the rows of an interrupted sweep, beside its table; "" if the table is no
-/// file.
+/// The file for the rows of an interrupted sweep, next to its table; "" if the table is
+/// not a file.
 std::string journal_file(const std::string& csv) {
   if (csv.empty() || csv == "-") return {};
   const OutputTarget target = output_target(csv);

@@ -14,17 +14,12 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/file_access.hpp"
 
 namespace tilerail {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const std::string& action, const std::string& path, int error) {
-  throw InputError{
-      "", path,
-      fmt::format("cannot be {}: {}", action, std::generic_category().message(error))};
-}
 
 /// Owns an open file.
 class File {
@@ -47,17 +42,8 @@ class File {
 // files that must not be read
 std::map<std::pair<dev_t, ino_t>, InputError> refused_files;
 
-void write_piece(const File& file, std::string_view piece, const std::string& path) {
-  while (!piece.empty()) {
-    const ssize_t written = ::write(file.get(), piece.data(), piece.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("written", path, errno);
-    piece.remove_prefix(size_t(written));
-  }
-}
-
 void close_written(File& file, const std::string& path) {
-  if (const int error = file.close()) fail("written", path, error);
+  if (const int error = file.close()) fail_access("written", path, error);
 }
 
 void check_refused(const struct stat& status, const std::string& path) {
@@ -71,8 +57,9 @@ void check_refused(const struct stat& status, const std::string& path) {
 int open_to_read(const std::string& path) {
   File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
-  if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
+    fail_access("read", path, errno);
+  if (S_ISDIR(status.st_mode)) fail_access("read", path, EISDIR);
   if (S_ISCHR(status.st_mode) &&
       ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
     throw InputError{"", path, "cannot be read: it is a device",
@@ -88,8 +75,8 @@ void write_in_place(const OutputTarget& target, const std::string& path,
   const bool is_open = target.kind == OutputTarget::Kind::descriptor;
   File file{is_open ? ::fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0)
                     : ::open(target.place.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)};
-  if (file.get() < 0) fail("written", path, errno);
-  write_piece(file, content, path);
+  if (file.get() < 0) fail_access("written", path, errno);
+  write_whole(file.get(), content, path);
   close_written(file, path);
 }
 
@@ -153,9 +140,9 @@ StagedFile::StagedFile(const std::string& path, const TextSource& content)
   name_ = listed(hidden_name(target_.place));
   try {
     File file{::open(name_->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.get() < 0) fail("written", path, errno);
+    if (file.get() < 0) fail_access("written", path, errno);
     if (exists) (void)::fchmod(file.get(), status.st_mode & 07777);
-    content([&](std::string_view piece) { write_piece(file, piece, path); });
+    content([&](std::string_view piece) { write_whole(file.get(), piece, path); });
     close_written(file, path);
   } catch (...) {
     discard(*name_);
@@ -178,7 +165,7 @@ std::string StagedFile::staged() const { return name_ ? name_->name : ""; }
 void StagedFile::commit() {
   if (!replaces_file()) return write_in_place(target_, path_, content_);
   if (::rename(name_->name.c_str(), target_.place.c_str()) != 0)
-    fail("written", path_, errno);
+    fail_access("written", path_, errno);
   std::exchange(name_, nullptr)->there = false;
 }
 

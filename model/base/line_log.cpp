@@ -6,18 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/file_access.hpp"
 
 namespace tilerail {
 namespace {
-
-[[noreturn]] void fail(const std::string& path, int error) {
-  throw InputError{"", path,
-                   "cannot be written: " + std::generic_category().message(error)};
-}
 
 std::string content(int descriptor, const std::string& path) {
   std::string text;
@@ -26,13 +21,13 @@ std::string content(int descriptor, const std::string& path) {
     const ssize_t count = ::pread(descriptor, piece, sizeof piece, off_t(text.size()));
     if (count == 0) return text;
     if (count > 0) text.append(piece, size_t(count));
-    if (count < 0 && errno != EINTR) fail(path, errno);
+    if (count < 0 && errno != EINTR) fail_access("read", path, errno);
   }
 }
 
 bool is_the_file(int descriptor, const std::string& path) {
-  struct stat opened {
-  }, named{};
+  struct stat opened = {};
+  struct stat named = {};
   return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
@@ -60,7 +55,7 @@ bool LineLog::open() {
   constexpr mode_t new_file_mode = 0666;
   descriptor_ =
       ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, new_file_mode);
-  if (descriptor_ < 0) fail(path_, errno);
+  if (descriptor_ < 0) fail_access("written", path_, errno);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     ::close(descriptor_);
     throw InputError{"", path_, "is in use by another program", "another output file"};
@@ -85,26 +80,19 @@ void LineLog::append(std::string_view line) {
   std::string text = size_ == 0 ? kind_ + "\n" : "";
   text += line;
   text += '\n';
-  if (::ftruncate(descriptor_, off_t(size_)) != 0) fail(path_, errno);
-  write(text);
+  if (::ftruncate(descriptor_, off_t(size_)) != 0) fail_access("written", path_, errno);
+  try {
+    write_whole(descriptor_, text, path_);
+  } catch (const InputError&) {
+    if (::ftruncate(descriptor_, off_t(size_)) != 0) fail_access("written", path_, errno);
+    throw;
+  }
   size_ += text.size();
 }
 
-void LineLog::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor_, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(size_t(written));
-    } else if (errno != EINTR) {
-      const int error = errno;
-      const bool is_cut = ::ftruncate(descriptor_, off_t(size_)) == 0;
-      fail(path_, is_cut ? error : errno);
-    }
-  }
-}
-
 void LineLog::remove() {
-  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail(path_, errno);
+  if (::unlink(path_.c_str()) != 0 && errno != ENOENT)
+    fail_access("written", path_, errno);
 }
 
 }  // namespace tilerail

@@ -28,7 +28,6 @@ class LineLog {
  private:
   bool open();
   void read();
-  void write(std::string_view text);
 
   std::string path_, kind_;
   int descriptor_ = -1;

@@ -17,7 +17,7 @@ double further_parts(size_t devices);
 ///   bytes(each other device -> device) += extra s / (devices - 1)
 ///   time(link) = latency + bytes / shared bandwidth
 ///   pred(s)    = factor max(exec s, times of all links from and to the device)
-/// If hops are allowed: the longest links first, all bytes of a link (with those of
+/// If hops are allowed: the longest links first, all bytes of a link (with bytes of
 /// detours over it) go over another active device, and are added to both links of this
 /// detour. A detour is as wide as `SharedLinks::bottleneck_worth` of its narrower link.
 /// It replaces the best way so far, initially the link itself, if it is wider, or as wide

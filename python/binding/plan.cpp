@@ -55,6 +55,10 @@ std::shared_ptr<Job> read_plan(const Topology& machine, const std::string& json)
   return fitting(machine, plan_from_json(text, "plan"));
 }
 
+std::shared_ptr<Job> plan_on(const Topology& machine, const Job& job) {
+  return fitting(machine, job.plan);
+}
+
 std::string json_of(const Job& job) {
   std::string text;
   write_json(job.plan, [&](std::string_view part) { text += part; });
@@ -242,6 +246,7 @@ void add_plan(nb::module_& module) {
           Unlocked{});
   module.def("plan", plan_of, Unlocked{});
   module.def("load_plan", load_plan, Unlocked{});
+  module.def("plan_on", plan_on, Unlocked{});
   module.def("read_plan", read_plan, Unlocked{});
   module.def("read_result", read_result, Unlocked{});
   module.def("simulate", study::simulate_job, Unlocked{});

@@ -273,7 +273,7 @@ def _plan_for(problem: Problem | Plan, machine: Machine | str | None, policy: st
     if isinstance(problem, Plan):
         if text_of(policy, "policy") != "tilerail" or given:
             raise InputError("plan", None, "is given with a policy", "the plan, and at most a machine")
-        return problem if machine is None else _plan_of(problem.to_json(), machines(machine))
+        return problem if machine is None else Plan(_core.plan_on(machines(machine)._native, problem._native))
     if machine is None:
         raise InputError("machine", None, "is missing", "a machine or its name")
     return plan(problem, machine, policy, **given)

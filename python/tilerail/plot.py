@@ -83,7 +83,7 @@ def _table_of(table: Table, columns: tuple[str, ...]) -> pandas.DataFrame:
 
 
 def _checked(table: pandas.DataFrame, columns: tuple[str, ...], place: str) -> pandas.DataFrame:
-    """A table with at least these columns, and with numbers in those of numbers."""
+    """A table with at least these columns; columns of numbers contain only numbers."""
     for column in columns:
         if list(table.columns).count(column) != 1:
             raise InputError("", column, "is missing or repeated", "a table with this column", place)

@@ -42,8 +42,8 @@ std::pair<std::string, SweepRow> row_of(std::string_view line) {
       line.size() > digest_size &&
       digest_text(line.substr(digest_size + 1)) == line.substr(0, digest_size);
   if (!is_row)
-    throw InputError{"", std::nullopt, "is no row of an interrupted sweep",
-                     "the file as the sweep left it, or no file"};
+    throw InputError{"", std::nullopt, "is not a row of an interrupted sweep",
+                     "the unchanged file, or no file"};
   const Json parts = Json::parse(line.substr(digest_size + 1));
   SweepRow row;
   if (!parts[1].is_null()) row.cells = parts[1];

@@ -16,10 +16,10 @@ namespace tilerail::study {
 class SweepJournal {
  public:
   /// Reads the file, or creates it. Throws InputError with its path, and with the line
-  /// that is no row. Keeps a reference to the sweep.
+  /// that is not a row. Keeps a reference to the sweep.
   SweepJournal(const Sweep& sweep, const Machines& machines, const std::string& path);
 
-  /// nullopt: the file has no row of this point.
+  /// nullopt: the file lacks a row of this point.
   std::optional<SweepRow> find(size_t point) const;
   /// Throws InputError if the file cannot be written.
   void add(const SweepRow& row);

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -76,6 +77,15 @@ class ContinuedSweep(InterruptedTest):
                     self.assertEqual((self.folder / f"all.{kind}").read_text(),
                                      (self.folder / f"whole.{kind}").read_text())
                 self.assertFalse((self.folder / "all.csv.part").exists())
+
+    def test_another_build_plans_all_points(self):
+        self.interrupt(signal.SIGKILL)
+        other = self.folder / "tilerail"
+        other.write_bytes(pathlib.Path(TILERAIL).read_bytes() + b"\0")
+        other.chmod(0o755)
+        done = subprocess.run([other, "-v", *self.SWEEP, "--csv", "all.csv"], cwd=self.folder, capture_output=True,
+                              text=True, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+        self.assertEqual((done.returncode, done.stderr.count("planned")), (0, 13), done.stderr)
 
     def test_other_files_are_kept(self):
         (self.folder / "all.csv.part").write_text("my notes")

@@ -65,7 +65,7 @@ class OverBound(ExperimentTest):
         self.succeed("over_bound", "--machines", "two-gpu,clx-ai,pcie-tree-8", "--sizes", "512,4K")
         rows = self.rows("over_bound")
         self.assertEqual(rows.machine.nunique(), 3)
-        lost = rows[["start", "end", "pauses", "unused", "slower", "more", "busier", "avoided", "beside"]].sum(axis=1)
+        lost = rows[["start", "end", "pauses", "unused", "slower", "more", "busier", "avoided", "latency"]].sum(axis=1)
         self.assertLess((lost - (rows.makespan_s - rows.bound_s)).abs().max(), 1e-12)
         self.assertTrue((rows[["start", "end", "pauses", "unused", "more"]] >= -1e-9).all(axis=None))
 

@@ -244,7 +244,7 @@ TEST_F(Files, ALogKeepsCompleteLines) {
     LineLog log{path("log"), "kind"};
     EXPECT_TRUE(log.lines().empty());
   }
-  EXPECT_EQ(count(), 0u);  // a log without lines is no file
+  EXPECT_EQ(count(), 0u);  // a log without lines does not exist
   {
     LineLog log{path("log"), "kind"};
     log.append("one");
@@ -272,7 +272,7 @@ TEST_F(Files, ALogHasOneOwner) {
                      {path("no/log"), "No such file"});
 }
 
-TEST_F(Files, OtherFilesAreNoLogs) {
+TEST_F(Files, OtherFilesAreRefusedAsLogs) {
   for (const std::string text : {"notes", "notes\nof a user", "kind \n"}) {
     write(path("log"), text);
     expect_error([&] { LineLog(path("log"), "kind"); },

@@ -19,7 +19,7 @@ SIZES = ["8K", "16K", "24K", "32K"]
 PLACES = {"h": "h:h:h", "0": "0:0:0", "d": "0:1:2"}
 TARGET, EXPLAINED_FROM = 1.15, 1.25
 LOSSES = {"start": "start", "end": "end", "pauses": "pauses", "unused": "GPUs left out", "slower": "slower",
-          "more": "more bytes", "busier": "longer", "avoided": "link left out", "beside": "above latency"}
+          "more": "more bytes", "busier": "longer", "avoided": "link left out", "latency": "above latency"}
 
 
 def gpus_of(machine: tr.Machine) -> list[str]:
@@ -64,7 +64,7 @@ def losses(result: tr.Result, machine: tr.Machine) -> dict[str, float]:
                 lost[loss] += seconds / len(gpus_of(machine))
         return lost | {"slower": lost["slower"] - bound}
     if result.bound_by == "latency":  # nothing else determines the time of such a problem
-        return lost | {"beside": makespan - bound}
+        return lost | {"latency": makespan - bound}
     copies = rows[rows.kind == "copy"]
     on, least = loading(result, machine, copies)
     if not on.any():
