@@ -2,15 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include "model/base/error.hpp"
+#include "model/base/file_access.hpp"
 #include "model/base/output_target.hpp"
 
 namespace tilerail {
@@ -43,15 +41,9 @@ bool FileLock::try_lock(const std::string& path) {
   int failed = 0;
   do failed = file_ >= 0 && flock(file_, LOCK_EX) == 0 ? 0 : errno;
   while (failed == EINTR);
-  struct stat held {
-  }, named{};
-  if (failed == 0 && fstat(file_, &held) == 0 && stat(name_.c_str(), &named) == 0 &&
-      held.st_dev == named.st_dev && held.st_ino == named.st_ino)
-    return true;
+  if (failed == 0 && is_named(file_, name_)) return true;
   if (file_ >= 0) close(std::exchange(file_, -1));
-  if (failed != 0)
-    throw InputError{"", path,
-                     "cannot be locked: " + std::generic_category().message(failed)};
+  if (failed != 0) fail_access("locked", path, failed);
   return false;
 }
 

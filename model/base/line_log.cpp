@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,13 +24,6 @@ std::string content(int descriptor, const std::string& path) {
   }
 }
 
-bool is_the_file(int descriptor, const std::string& path) {
-  struct stat opened = {};
-  struct stat named = {};
-  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 }  // namespace
 
 LineLog::LineLog(std::string path, std::string kind)
@@ -46,21 +38,24 @@ LineLog::LineLog(std::string path, std::string kind)
 }
 
 LineLog::~LineLog() {
-  if (size_ == 0 && is_the_file(descriptor_, path_)) ::unlink(path_.c_str());
+  if (size_ == 0 && is_named(descriptor_, path_)) ::unlink(path_.c_str());
   ::close(descriptor_);
 }
 
-/// Opens and locks the file. False: its last owner has just removed it.
+/// Opens and locks the file. False: another process has removed it.
 bool LineLog::open() {
   constexpr mode_t new_file_mode = 0666;
   descriptor_ =
       ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, new_file_mode);
   if (descriptor_ < 0) fail_access("written", path_, errno);
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
+  int failed = 0;
+  do failed = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  while (failed == EINTR);
+  if (failed != 0) ::close(descriptor_);
+  if (failed == EWOULDBLOCK)
     throw InputError{"", path_, "is in use by another program", "another output file"};
-  }
-  return is_the_file(descriptor_, path_);
+  if (failed != 0) fail_access("locked", path_, failed);
+  return is_named(descriptor_, path_);
 }
 
 /// Text after the last newline was cut off when a program was killed.

@@ -21,7 +21,7 @@ class LineLog {
 
   /// The lines at construction, without the first.
   const std::vector<std::string>& lines() const { return lines_; }
-  /// `line` has no newline. After an error the file is as before.
+  /// `line` has no newline. After an error the file is unchanged.
   void append(std::string_view line);
   void remove();
 

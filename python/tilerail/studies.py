@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -35,8 +35,6 @@ class _Sweep:
 
     def points(self) -> _core.SweepPoints:
         """Each process checks a sweep once, and its points share plans."""
-        if (known := _POINTS.get(self)) is not None:  # without the lock, which a fork may copy
-            return known
         with _BUILDING:
             if (known := _POINTS.get(self)) is None:
                 texts = dict(self.texts)
@@ -49,7 +47,8 @@ class _Sweep:
 
 _POINTS: dict[_Sweep, _core.SweepPoints] = {}  # of this process
 _MOST_SWEEPS = 4
-_BUILDING = Lock()
+_BUILDING = RLock()
+os.register_at_fork(before=_BUILDING.acquire, after_in_parent=_BUILDING.release, after_in_child=_BUILDING.release)
 
 
 def _rows(sweep: _Sweep, numbers: list[int]) -> list[dict]:

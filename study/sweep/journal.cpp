@@ -1,14 +1,24 @@
 #include "study/sweep/journal.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+
+#include <filesystem>
 
 #include "model/base/digest.hpp"
 #include "model/base/error.hpp"
-#include "model/base/files.hpp"
 #include "model/machine/topology_writer.hpp"
 
 namespace tilerail::study {
 namespace {
+
+/// Another build is another file, with another time.
+std::string this_program() {
+  namespace fs = std::filesystem;
+  const fs::path file = fs::read_symlink("/proc/self/exe");
+  return fmt::format("{} {}", fs::file_size(file),
+                     fs::last_write_time(file).time_since_epoch().count());
+}
 
 /// All inputs of a point except its program and its machine's figures.
 Json inputs_of(const JobText& job) {
@@ -56,7 +66,7 @@ std::pair<std::string, SweepRow> row_of(std::string_view line) {
 SweepJournal::SweepJournal(const Sweep& sweep, const Machines& machines,
                            const std::string& path)
     : sweep_{sweep},
-      program_{digest_text(read_file("/proc/self/exe"))},
+      program_{this_program()},
       log_{path, "rows of an interrupted sweep of TileRail"} {
   for (const auto& [text, machine] : machines)
     machines_.emplace(text, machine_hash(machine));

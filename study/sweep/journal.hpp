@@ -10,9 +10,10 @@
 
 namespace tilerail::study {
 
-/// The rows of a sweep in a file, for the next run after an interrupted one. A row is
-/// found by its machine, problem, policy and the program, so that a changed sweep takes
-/// the rows that both have (docs/formats.md#sweep). Several threads can share a journal.
+/// The rows of a sweep in a file, for the run that continues an interrupted sweep. A row
+/// is found by its machine, problem, policy and the program, so that a changed sweep
+/// takes the rows that both have (docs/formats.md#sweep). Several threads can share a
+/// journal.
 class SweepJournal {
  public:
   /// Reads the file, or creates it. Throws InputError with its path, and with the line
@@ -30,7 +31,7 @@ class SweepJournal {
   std::string key_of(size_t point) const;
 
   const Sweep& sweep_;
-  std::string program_;                          // the hash of its file
+  std::string program_;                          // its size and time
   std::map<std::string, std::string> machines_;  // their hashes
   LineLog log_;
   std::map<std::string, SweepRow> rows_;  // of the file, by key

@@ -89,11 +89,12 @@ class Figure {
       ChartLine& line = line_of(*row);
       const double x = x_of(*row);
       const double makespan = row->number("makespan_s") * unit.per_second;
-      const double bound = row->number("bound_s") * unit.per_second;
       const double rate = row->number("tflops");
+      const Json over_bound = row->cells->at("over_bound");  // null: no bound
       line.points.push_back({x, of_rates ? rate : makespan});
-      if (bound > 0)
-        line.bounds.push_back({x, of_rates ? rate * makespan / bound : bound});
+      if (over_bound.is_null()) continue;
+      const double times = over_bound;
+      line.bounds.push_back({x, of_rates ? rate * times : makespan / times});
     }
     for (ChartLine& line : chart_.lines)
       for (auto* points : {&line.points, &line.bounds})

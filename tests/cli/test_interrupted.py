@@ -48,11 +48,13 @@ class InterruptedTest(CommandTest):
 
 @needs_simulator
 class ContinuedSweep(InterruptedTest):
-    SWEEP = ["sweep", "--gemm", "1K", "--topology", "two-gpu", "--policy", "gemmex", "--vary", "tile=256..1024 +64"]
+    BASE = ["sweep", "--gemm", "1K", "--topology", "two-gpu", "--policy", "gemmex", "--vary"]
+    SWEEP = [*BASE, "tile=256..1024 +64"]
 
     def interrupt(self, number):
-        """Sends a signal after some of the points."""
-        process = self.start_logging([*self.SWEEP, "--jobs", "1", "--csv", "all.csv"])
+        """Sends a signal after some of the points of SWEEP, followed by more points than any machine completes."""
+        tiles = [*range(256, 1025, 64), *(tile for tile in range(128, 4096) if tile % 64)]
+        process = self.start_logging([*self.BASE, f"tile={','.join(map(str, tiles))}", "--jobs", "1", "--csv", "all.csv"])
         for _ in range(4):
             self.read_up_to(process, "planned")
         process.send_signal(number)
@@ -69,10 +71,11 @@ class ContinuedSweep(InterruptedTest):
                     self.assertIn("the outputs contain these, and the same command continues", said)
                 kept = len((self.folder / "all.csv.part").read_text().splitlines()) - 1
                 self.assertGreaterEqual(kept, 3)
+                reused = min(kept, 13)  # points of SWEEP come first
                 process = self.start(["-v", *self.SWEEP, "--csv", "all.csv", "--json", "all.json"])
                 _, said = process.communicate(timeout=HANG)
                 self.assertIn(f"all.csv.part: {kept} rows of an earlier run", said)
-                self.assertEqual(said.count("planned"), 13 - kept)
+                self.assertEqual(said.count("planned"), 13 - reused)
                 for kind in ("csv", "json"):
                     self.assertEqual((self.folder / f"all.{kind}").read_text(),
                                      (self.folder / f"whole.{kind}").read_text())

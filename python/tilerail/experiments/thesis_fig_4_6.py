@@ -13,7 +13,6 @@ import tilerail as tr
 from .harness import Compared, FOUR_GPUS, Outcome, Run
 
 TILE = 2048
-TILE_S = 8 * TILE**2 / 12e9  # from the host
 NO_COSTS = {"task-us": 0, "request-us": 0, "peer-us": 0}
 ROUTES = {"by bandwidth": {"routing": "bandwidth", "batch": "off"}, "by ETA with batches": {}}
 
@@ -21,9 +20,11 @@ ROUTES = {"by bandwidth": {"routing": "bandwidth", "batch": "off"}, "by ETA with
 def waits(route: str) -> pandas.DataFrame:
     """Seconds by GPU, for a product of 2 x 2 tiles of C with one step in K; in the time of a tile from the host."""
     problem = tr.gemm(2 * TILE, 2 * TILE, TILE, beta=0)
-    found = tr.simulate(problem, FOUR_GPUS, "gemmex", tile=TILE, options=NO_COSTS | ROUTES[route]).timeline
+    machine = tr.machine(FOUR_GPUS)
+    tile_s = 8 * TILE**2 / machine.links.set_index("name").bandwidth_bytes_per_s["host->gpu0"]
+    found = tr.simulate(problem, machine, "gemmex", tile=TILE, options=NO_COSTS | ROUTES[route]).timeline
     found = found[found.kind == "gemm"].astype({"device": str}).groupby("device").start_s.min()
-    return found.reset_index(name="wait_s").assign(route=route, tiles=found.values / TILE_S)
+    return found.reset_index(name="wait_s").assign(route=route, tiles=found.values / tile_s)
 
 
 def study(run: Run) -> Outcome:
