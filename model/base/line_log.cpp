@@ -63,7 +63,7 @@ void LineLog::read() {
   const std::string text = content(descriptor_, path_);
   const std::string first = kind_ + "\n";
   if (!text.starts_with(first) && !first.starts_with(text))
-    throw InputError{"", std::nullopt, "is not '" + kind_ + "'", "this line, or no file",
+    throw InputError{"", std::nullopt, "is not '" + kind_ + "'", "this line; remove the file if it is obsolete",
                      path_ + ":1"};
   if (!text.starts_with(first)) return;
   size_ = first.size();

@@ -6,6 +6,8 @@ import copy
 import inspect
 import os
 import pickle
+import re
+import textwrap
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -152,6 +154,16 @@ class ResultTest(PackageTest):
         plan = tr.load_plan(self.folder / "plan.json", "hgx-h200-4")
         attrs = tr.plot.read_timeline(self.folder / "timeline.csv").attrs
         self.assertEqual({plan.hash, attrs["plan_hash"], again(plan).hash}, {self.result.plan.hash})
+
+    def test_the_example_of_the_readme_runs(self):
+        text = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+        code = re.search(r"(?ms)^    import numpy\n.*?(?=^\S)", text)[0]
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        names = {}
+        exec(textwrap.dedent(code), names)
+        self.assertGreater((self.folder / "sweep.png").stat().st_size, 1000)
+        numpy.testing.assert_array_equal(names["C"], 1000)
 
     def test_a_plan_is_simulated_on_changed_machines(self):
         slower = tr.machine("hgx-h200-4").set("link:host<->*.bandwidth", "x0.5")

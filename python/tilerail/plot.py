@@ -309,7 +309,7 @@ def tornado(table: Table, ax: Axes | None = None) -> Axes:
     ax.set(ylim=(max(len(parts), 1) - 0.4, -0.9),
            xlabel=f"makespan ({unit}), the better of the plan kept and a new one")
     handles = [Patch(color=colour, label=name) for name, colour, _ in CHANGES.values()]
-    handles.append(Line2D([], [], **_DASHED, label="bound"))
+    handles.append(Line2D([], [], **_DASHED, label="bound, unchanged"))
     _style(ax, "x", f"{first.problem}\n{first.policy} on {first.machine}", handles)
     return ax
 

@@ -53,7 +53,7 @@ std::pair<std::string, SweepRow> row_of(std::string_view line) {
       digest_text(line.substr(digest_size + 1)) == line.substr(0, digest_size);
   if (!is_row)
     throw InputError{"", std::nullopt, "is not a row of an interrupted sweep",
-                     "the unchanged file, or no file"};
+                     "the unchanged file, or its removal"};
   const Json parts = Json::parse(line.substr(digest_size + 1));
   SweepRow row;
   if (!parts[1].is_null()) row.cells = parts[1];
