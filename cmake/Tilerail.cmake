@@ -91,7 +91,8 @@ function(tilerail_tests name label)
   target_compile_definitions(tests_${target} PRIVATE TILERAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   tilerail_room(tests_${target} tests)
   tilerail_cheap(tests_${target})
-  # Checks of undefined behaviour take a third of the time to compile tests, and matter in the product's code.
+  # Checks of undefined behaviour take a third of the time to compile tests. Limit: code of the product that only tests
+  # instantiate, such as templates, is not checked either.
   target_compile_options(tests_${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Debug>>:-fno-sanitize=undefined>)
   tilerail_precompile(tests_${target} gmock/gmock.h algorithm filesystem fmt/format.h functional map set string vector)
   list(LENGTH sources parts)

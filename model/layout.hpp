@@ -20,8 +20,8 @@ struct LayoutGrid {
 /// How one dimension of a matrix is cut into intervals, each of which belongs to one
 /// coordinate of the grid.
 struct LayoutCuts {
-  int64_t block = 0;  // intervals of this size, dealt to the coordinates in turns; 0: one
-                      // interval of nearly equal size for each coordinate
+  int64_t block = 0;  // intervals of this size, assigned to the coordinates in turn; 0:
+                      // one interval of nearly equal size for each coordinate
   /// The first elements of all intervals but the first, ascending, and the coordinate of
   /// each interval. Empty: as `block` says.
   std::vector<int64_t> borders = {};
@@ -59,7 +59,7 @@ class Layout {
   static Layout of_columns(std::vector<MemoryId> members);
   /// The whole matrix in each member.
   static Layout replicated(std::vector<MemoryId> members);
-  /// ScaLAPACK's: blocks of `rows` x `cols` elements dealt to a grid in turns.
+  /// ScaLAPACK's: blocks of `rows` x `cols` elements assigned to a grid in turn.
   static Layout block_cyclic(LayoutGrid grid, int64_t rows, int64_t cols,
                              std::vector<MemoryId> members);
 

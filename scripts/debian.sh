@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and tests TileRail in a fresh Debian, or tries a wheel in one without compilers and libraries.
+# Builds and tests TileRail in a fresh Debian, or tests a wheel in a fresh Debian without compilers and libraries.
 #   scripts/debian.sh [--mirror URL] [--keep] [--wheel FILE] RELEASE [CTEST OPTION...]
 # RELEASE: bookworm (Python 3.11), trixie (Python 3.13, and a newer compiler, SimGrid, Boost, fmt and toml++), ...
 # --wheel runs the examples of docs/python.md and draws a sweep. debootstrap creates the system in build/debian-RELEASE

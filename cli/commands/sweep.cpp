@@ -59,15 +59,15 @@ std::string place_note(const study::Sweep& sweep, const study::Machines& machine
 
 int run_sweep(const SweepOptions& options) {
   StudyOutputs outputs{options.study, options.figure};
-  const std::string kept = journal_file(options.study.csv);
-  outputs.expect(kept);
+  const std::string journal_path = journal_file(options.study.csv);
+  outputs.expect(journal_path);
   const study::Sweep sweep = study::sweep_of(options.job, options.vary);
   if (!options.figure.empty()) study::require_figure(sweep);
   const study::Machines machines = study::check_sweep(sweep);
   const StopRequest stop;
   std::unique_ptr<study::SweepJournal> journal;
-  if (!kept.empty())
-    journal = std::make_unique<study::SweepJournal>(sweep, machines, kept);
+  if (!journal_path.empty())
+    journal = std::make_unique<study::SweepJournal>(sweep, machines, journal_path);
   const auto rows = run(sweep, options.study.jobs, machines, stop, journal.get());
   const bool is_whole = rows.size() == sweep.points();
   const bool any = std::ranges::any_of(rows, &study::SweepRow::has_result);

@@ -261,15 +261,15 @@ Workload deal_by_metric(Workload best, const Metric& metric,
         {best.shares[i] * problem.flops, best.times[i], watts * best.times[i]});
   }
   const std::vector<double> parts = adjusted(parts_by(metric, outcomes));
-  Workload dealt;
-  dealt.time = best.time, dealt.energy = best.energy;
+  Workload assigned;
+  assigned.time = best.time, assigned.energy = best.energy;
   for (const auto i : indices(parts)) {
     if (parts[i] == 0) continue;
-    dealt.active.push_back(best.active[i]);
-    dealt.shares.push_back(parts[i]);
-    dealt.times.push_back(best.times[i]);
+    assigned.active.push_back(best.active[i]);
+    assigned.shares.push_back(parts[i]);
+    assigned.times.push_back(best.times[i]);
   }
-  return dealt;
+  return assigned;
 }
 
 }  // namespace tilerail

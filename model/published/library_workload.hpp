@@ -20,9 +20,9 @@ double further_parts(size_t devices);
 /// If hops are allowed: the longest links first, all bytes of a link (with bytes of
 /// detours over it) go over another active device, and are added to both links of this
 /// detour. A detour is as wide as `SharedLinks::bottleneck_worth` of its narrower link.
-/// It replaces the best way so far, initially the link itself, if it is wider, or as wide
-/// and shorter in time, and
-/// * it is at least twice as wide as that way, or
+/// It replaces the best path so far, initially the link itself, if it is wider, or as
+/// wide and shorter in time, and
+/// * it is at least twice as wide as this path, or
 /// * neither of its two links then takes longer than the longest link.
 /// This includes links of hosts, which SharedLinks excludes because it has no times.
 /// The shares are equal, or shares / pred of equal shares, `adjusted`, if these are
@@ -30,10 +30,10 @@ double further_parts(size_t devices);
 Workload library_workload(const WorkloadProblem& problem, const SharedLinks& shared,
                           std::span<const size_t> active);
 
-/// The workload with the shares that the library deals for a metric, without devices that
-/// get nothing: `adjusted` parts in proportion to s / t for perf, s^2 / (t W) for pdp and
-/// s^3 / (t^2 W) for edp, with the share s, time t and watts W of each device. A workload
-/// of equation 3.5 is not changed.
+/// The workload with the shares that the library assigns for a metric, without devices
+/// that get nothing: `adjusted` parts in proportion to s / t for perf, s^2 / (t W) for
+/// pdp and s^3 / (t^2 W) for edp, with the share s, time t and watts W of each device. A
+/// workload of equation 3.5 is not changed.
 Workload deal_by_metric(Workload best, const Metric& metric,
                         const WorkloadProblem& problem);
 

@@ -110,7 +110,7 @@ class Multipliers {
  public:
   static Multipliers& get() {
     static auto* all = new Multipliers;  // its threads outlive the interpreter
-    // A fork copies no threads: a child starts again, and leaks the parent's object.
+    // Threads do not survive a fork: the child creates a new object and leaks the copy.
     [[maybe_unused]] static const int forks =
         pthread_atfork(nullptr, nullptr, [] { all = new Multipliers; });
     return *all;

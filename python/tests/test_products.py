@@ -92,7 +92,7 @@ class ProductTest(PackageTest):
             return len(os.listdir("/proc/self/task"))
 
         one, many = threads_after([1]), threads_after(range(2, 12))
-        self.assertLessEqual(many, one + 12)  # 12: an ended thread can still be listed
+        self.assertLessEqual(many, one + 12)  # 12: /proc can still list an ended thread
 
     def test_a_product_is_executed_many_times(self):
         a, b, other = self.array((40, 50)), self.array((50, 60)), self.array((40, 50))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def of_native(name: str, doc: str) -> Any:
-    """A property: this one of the native object."""
+    """Property that reads this attribute of the native object."""
     return property(lambda owner: getattr(owner._native, name), doc=doc)
 
 

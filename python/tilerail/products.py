@@ -108,7 +108,7 @@ def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, 
 
 
 def _target(a: Array, b: Array, c: Array | None) -> Array:
-    """The array that is written to. Opens the GPUs if an array is on one."""
+    """The output array. Opens the GPUs if an array is on one."""
     target = _matrix("C", _new_c(a, b) if c is None else c, written=True)
     if any(_is_on_gpu(array) for array in (a, b, target)):
         _core.load_gpu_part()

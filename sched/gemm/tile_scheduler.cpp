@@ -115,10 +115,10 @@ int TileScheduler::layers_for(int most, int gpus) const {
 /// position of their layers if all layers are cut equally.
 bool TileScheduler::reach_each_other(int layers) const {
   const size_t plane = devices_.size() / size_t(layers);
-  const Distribution dealt = question_.policy.choices.distribution;
+  const Distribution distribution = question_.policy.choices.distribution;
   const bool equivalent =
-      dealt == Distribution::proportional ||
-      (dealt == Distribution::blocks && question_.policy.shares == Shares::equal &&
+      distribution == Distribution::proportional ||
+      (distribution == Distribution::blocks && question_.policy.shares == Shares::equal &&
        question_.shares.empty());
   for (const auto i : indices(devices_))
     for (size_t j = equivalent ? i % plane : 0; j < devices_.size();

@@ -133,7 +133,7 @@ std::vector<int64_t> apportioned(int64_t count, std::span<const double> weights)
   return parts;
 }
 
-std::vector<size_t> dealt(int64_t count, std::span<const double> weights) {
+std::vector<size_t> assigned(int64_t count, std::span<const double> weights) {
   std::vector<double> next(weights.size());  // (things + 1) / weight
   for (const auto w : indices(weights))
     next[w] = weights[w] > 0 ? 1 / weights[w] : std::numeric_limits<double>::infinity();
@@ -157,9 +157,9 @@ std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t
     case Distribution::sequential:
       return in_runs(rows * cols, shares);
     case Distribution::round_robin:
-      return dealt(rows * cols, shares);
+      return assigned(rows * cols, shares);
     case Distribution::cyclic_1d: {
-      const Owners columns = dealt(cols, shares);
+      const Owners columns = assigned(cols, shares);
       Owners owners;
       for (int64_t i = 0; i < rows; ++i)
         owners.insert(owners.end(), columns.begin(), columns.end());
@@ -168,7 +168,7 @@ std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t
     case Distribution::even_blocks:
       return even_blocks(rows, cols, grid, shares);
     case Distribution::cyclic_2d:
-      return balanced(by_columns(rows, cols, grid, shares, dealt), cols, shares);
+      return balanced(by_columns(rows, cols, grid, shares, assigned), cols, shares);
   }
   return {};
 }

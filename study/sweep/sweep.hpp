@@ -78,8 +78,8 @@ SweepRow run_point(const Sweep& sweep, const Machines& machines, UnchangedPlans&
 
 class SweepJournal;
 
-/// The same for all points that are not in the journal, which gets their rows. Returns a
-/// row for each completed point, ascending.
+/// The same for all points that are not in the journal, and appends their rows to the
+/// journal. Returns a row for each completed point, ascending.
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
                                 const Workers& workers, SweepJournal* journal = nullptr);
 

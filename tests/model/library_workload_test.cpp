@@ -136,7 +136,7 @@ TEST(LibraryWorkload, TheShorterOfTwoEquallyWideDetoursIsTaken) {
 // longest, (2 + 7/6) GB / 11.25 GB/s: a third of A, and 2 / 2 / 2 of a third of A and B.
 // The link from the host to GPU 0 has 4 GB/s: over GPU 1 0.8 x 7.5 = 6, and short enough;
 // over GPU 2 0.8 x 11.25 = 9 GB/s, twice the link but not twice 6.
-TEST(LibraryWorkload, DetoursAreComparedWithTheBestWaySoFar) {
+TEST(LibraryWorkload, DetoursAreComparedWithTheBestPathSoFar) {
   const LinkMap map =
       map_of({{0, 4, 7.5, 11.25}, {5, 0, 20, 20}, {5, 20, 0, 20}, {5, 11.25, 11.25, 0}});
   WorkloadProblem p = gemm_on({gpu0, gpu1, gpu2});
@@ -159,7 +159,7 @@ TEST(LibraryWorkload, LinksWithoutBytesAreReplaced) {
 }
 
 // edp divides the work as 3^3 : 7^3 (27 and 343 of 370), perf as 3 : 7.
-TEST(LibraryWorkload, PartsAreDealtByTheMetric) {
+TEST(LibraryWorkload, WorkIsDividedByTheMetric) {
   WorkloadProblem p = gemm(7, 3);
   p.watts = {Watts{300}, Watts{300}};
   const Workload best = predicted(p, links(10));

@@ -35,10 +35,10 @@ TEST(Distribution, PartsAreInProportionByLargestRemainders) {
 }
 
 TEST(Distribution, DealsInTurnAndMoreOftenToTheHeavier) {
-  EXPECT_EQ(dealt(5, std::vector{1.0, 1.0, 1.0}), (Owners{0, 1, 2, 0, 1}));
-  EXPECT_EQ(dealt(6, std::vector{2.0, 1.0}),
+  EXPECT_EQ(assigned(5, std::vector{1.0, 1.0, 1.0}), (Owners{0, 1, 2, 0, 1}));
+  EXPECT_EQ(assigned(6, std::vector{2.0, 1.0}),
             (Owners{0, 0, 1, 0, 0, 1}));  // 1/2, 2/2 = 1/1, ...
-  EXPECT_EQ(dealt(3, std::vector{0.0, 1.0}), (Owners{1, 1, 1}));
+  EXPECT_EQ(assigned(3, std::vector{0.0, 1.0}), (Owners{1, 1, 1}));
 }
 
 TEST(Distribution, EqualSharesByHand) {
@@ -119,7 +119,7 @@ TEST(Distribution, EvenBlocksDealTheRestInTurn) {
               ::testing::ElementsAre(0, 0, 1, 1, 0, 0, 0, 1, 1, 1));
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 1, 3, {2, 1}, equal),
               ::testing::ElementsAre(0, 1, 0))
-      << "fewer rows than the grid has: all are dealt";
+      << "fewer rows than the grid has: all are assigned";
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 3, 3, {2, 1}, equal),
               ::testing::ElementsAre(0, 0, 0, 1, 1, 1, 0, 1, 0))
       << "the row below the blocks in turn";
@@ -133,7 +133,7 @@ TEST(Distribution, EvenBlocksPassTilesAboveTheirShareToOtherDevices) {
   const std::vector<double> shares{1, 1, 3, 1};
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 4, 3, {2, 2}, shares),
               ::testing::ElementsAre(0, 1, 2, 0, 1, 2, 2, 3, 2, 2, 3, 2))
-      << "2, 2, 6 and 2 of 12 tiles; of the last column each is dealt to the one with "
+      << "2, 2, 6 and 2 of 12 tiles; of the last column each is assigned to the one with "
          "room";
   const std::vector<double> fewer{1, 5};
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 2, 6, {1, 2}, fewer),

@@ -3,7 +3,7 @@
 Latency and bandwidth of each direction, alone and while the other direction is busy; table II is an input of the
 machine files. Then three GPUs, as in the text of the thesis: GPU 0 to 1 at 1 GB/s, 0 to 2 at 3 GB/s and 2 to 1 at 4
 GB/s: copies from 0 to 1 go over 2 if one hop is allowed. With 2 GB/s from 0 to 1, arithmetic separates the two rules
-for hops: with added times, 1/3 + 1/4 > 1/2, the hop does not pay; with the narrowest link it does. There is no verdict.
+for hops: with added times, 1/3 + 1/4 > 1/2, the direct link is faster; with the narrowest link the hop is faster. The checks are unit tests.
 """
 
 import pandas

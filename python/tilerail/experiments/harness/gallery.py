@@ -22,7 +22,7 @@ from .verdicts import Check, Finding, claim_table, left_out, published
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 PAPERS = ("CoCoPeLia", "PARALiA", "PARALiA-GEMMex")
-SEAL = "seal"  # a file
+SEAL = "seal"  # file name
 PART = "a part of the problems: no verdicts on the whole"
 
 
@@ -77,7 +77,7 @@ def report(of: Experiment, outcome: Outcome, quick: bool) -> None:
 
 def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> list[str]:
     """NAME.csv (the rows), NAME-verdicts.csv (printed numbers and checks), NAME.png and NAME.svg; without an error also
-    a seal, which tells complete results."""
+    a seal, which marks complete results."""
     found = [{"kind": "printed", "name": each.value.name, "ours": each.ours, "fitted": each.fitted}
              for each in outcome.findings]
     found += [{"kind": "check", "ours": each.value} | asdict(each) for each in outcome.checks]
@@ -96,7 +96,7 @@ def save(of: Experiment, outcome: Outcome, folder: Path, command: str, quick: bo
 
 @lru_cache
 def inputs() -> str:
-    """A hash of what decides results: this package with its tables, and the machines."""
+    """A hash of the inputs: this package with its tables, and the machines."""
     digest = hashlib.sha256()
     roots = [Path(tr.__file__).parent, *map(Path, filter(None, [os.environ.get("TILERAIL_TOPOLOGIES")]))]
     paths = [Path(folder, name) for root in roots for folder, _, names in os.walk(root, followlinks=True)
@@ -107,7 +107,7 @@ def inputs() -> str:
 
 
 def seal(folder: Path, command: str) -> str:
-    """A hash of the command, of what decides results, and of the tables and figures in the folder."""
+    """A hash of the command, of the inputs, and of the tables and figures in the folder."""
     digest = hashlib.sha256(f"{tr.__version__} {command} {inputs()}".encode())
     for path in sorted([*folder.glob("*.csv"), *folder.glob("*.svg")]):
         digest.update(path.read_bytes())

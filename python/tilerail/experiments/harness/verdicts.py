@@ -104,7 +104,7 @@ class Check:
 
     name: str
     value: float
-    target: float = math.nan  # none
+    target: float = math.nan  # NaN: without a target
     least: bool = False  # the target is a lower limit
     fitted: bool = False
     share: bool = True  # shown in %
