@@ -1,5 +1,4 @@
 #include "model/machine/simgrid_xml.hpp"
-#include "model/base/markup.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "model/base/error.hpp"
+#include "model/base/markup.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
 

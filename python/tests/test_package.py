@@ -96,7 +96,7 @@ class ResultTest(PackageTest):
 
     def test_matrices_that_do_not_fit_are_refused(self):
         small = tr.machine("hgx-h200-4").set("memory:host.capacity", "1 MB")
-        self.refused(lambda: tr.simulate(self.problem, small, effort="fast"))
+        self.refused(lambda: tr.simulate(self.problem, small, effort="fast"), "are needed")
 
     def test_the_timeline_is_the_plans(self):
         timeline = self.result.timeline

@@ -113,9 +113,13 @@ class SweepTest(PackageTest):
         self.refused(lambda: self.sweep(executor=ThreadPoolExecutor), "is not an executor")
 
     def test_a_what_if_can_be_interrupted(self):
-        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with self.assertRaises(KeyboardInterrupt):
+        timer, native = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)), studies._core.what_if
+
+        def signalled(*arguments):
+            timer.start()
+            return native(*arguments)
+
+        with unittest.mock.patch.object(studies._core, "what_if", signalled), self.assertRaises(KeyboardInterrupt):
             tr.whatif(tr.gemm("16K"), "hgx-h200", "gemmex", tile=512)  # minutes of simulations
         timer.join()
 

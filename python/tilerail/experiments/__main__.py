@@ -7,6 +7,7 @@ import importlib
 import os
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import tilerail as tr
@@ -40,6 +41,7 @@ class Parser(argparse.ArgumentParser):
         raise InputError(self.prog, None, f"{message} (see --help)")
 
 
+@lru_cache(maxsize=None)
 def experiment(name: str) -> Experiment:
     if name not in NAMES:
         raise InputError("NAME", name, "is not an experiment", f"list, all, or one of: {', '.join(NAMES)}")

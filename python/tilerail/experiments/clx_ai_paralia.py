@@ -9,7 +9,8 @@ from itertools import permutations
 import pandas
 
 from .harness import (Check, CLX_AI, clx_ai_dataset, CLX_AI_PLACES, colour, Compared, draw_errors, error_checks,
-                      error_table, measured, names, near_best, Outcome, rates, Run, SHAPES, with_libraries)
+                      error_table, measured, MEASURED_COLOUR, names, near_best, Outcome, rates, Run, SHAPES,
+                      with_libraries)
 from .harness.paralia import NAMES, Variants, table_rows
 
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
@@ -61,7 +62,7 @@ def draw_places(axes, rows: pandas.DataFrame, value: str, label: str) -> None:
         at = [place + 0.14 * (number - 2.5) for place in range(len(places))]
         axes.vlines(at, found[0.05], found[0.95], colors=colour(library), lw=0.7)
         axes.vlines(at, found[0.25], found[0.75], colors=colour(library), lw=4, label=library)
-        axes.plot(at, found[0.5], "_", ms=5, color="#30363d")
+        axes.plot(at, found[0.5], "_", ms=5, color=MEASURED_COLOUR)
     axes.set_xticks(range(len(places)), places)
     axes.set_ylabel(label)
 
@@ -74,8 +75,8 @@ def draw(figure, rows: pandas.DataFrame, libraries: pandas.DataFrame) -> None:
     places = [tick.get_text() for tick in speeds.get_xticklabels()]
     for library, of in points[points.place.isin(places)].groupby("library"):
         at = [places.index(place) + 0.14 * (DRAWN.index(library) - 2.5) for place in of.place]
-        speeds.plot(at, of.rate, "x", ms=2, color="#30363d")
-    speeds.plot([], [], "x", ms=3, color="#30363d", label="measured")
+        speeds.plot(at, of.rate, "x", ms=2, color=MEASURED_COLOUR)
+    speeds.plot([], [], "x", ms=3, color=MEASURED_COLOUR, label="measured")
     speeds.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     groups = {f"{library}\n{place}": of.error for (library, place), of in libraries.groupby(["library", "place"])}
     draw_errors(errors, groups or {"none": pandas.Series([0.0])}, TARGET, "measured rows")

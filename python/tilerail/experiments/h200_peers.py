@@ -6,7 +6,7 @@ Policy `tilerail` chooses everything.
 import numpy
 import pandas
 
-from .harness import Check, hardware, Outcome, Run
+from .harness import Check, hardware, MEASURED_COLOUR, Outcome, Run
 
 NAME, QUICK_SIDE, LONGEST_BAR = "h200_peers", 8192, 2.7
 EACH_TARGET, MEAN_TARGET = 1.00, 0.80  # our median / the fastest peer's
@@ -26,7 +26,7 @@ def draw(figure, found: pandas.DataFrame, peers: pandas.DataFrame) -> None:
     times = peers.pivot(index="label", columns="library", values="seconds").loc[found.label]
     times = times.assign(TileRail=found.set_index("label").measured_s).div(found.set_index("label").fastest, axis=0)
     axes = times.plot.barh(ax=figure.subplots(), width=0.8)
-    axes.axvline(1, color="#30363d", lw=0.8)
+    axes.axvline(1, color=MEASURED_COLOUR, lw=0.8)
     axes.set(xlim=(0, LONGEST_BAR), ylabel="", xlabel=f"time / time of the fastest peer (cut at {LONGEST_BAR})")
     axes.invert_yaxis()
 

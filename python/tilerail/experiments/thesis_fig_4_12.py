@@ -6,8 +6,8 @@ library, of all points and by shape, and the share of points at which GEMMex is 
 
 import pandas
 
-from .harness import (colour, Compared, factors, irregular_dataset, near_best, Outcome, rates, Run, SHAPES,
-                      with_karolina_tiles, with_libraries)
+from .harness import (colour, Compared, factors, irregular_dataset, MEASURED_COLOUR, near_best, Outcome, rates, Run,
+                      SHAPES, with_karolina_tiles, with_libraries)
 from .karolina_gemmex import OURS, measured_rows
 from .thesis_fig_4_9 import OTHERS
 
@@ -19,11 +19,11 @@ def draw(figure, rows: pandas.DataFrame, measured: pandas.DataFrame) -> None:
     for axes, shape in zip(figure.subplots(1, len(SHAPES), sharey=True), SHAPES):
         of, points = (each[each["shape"] == shape] for each in (rows, measured))
         drawn = axes.boxplot([of.tflops[of.library == library] for library in LIBRARIES], widths=0.6, patch_artist=True,
-                             whis=(0, 100), medianprops={"color": "#30363d"})
+                             whis=(0, 100), medianprops={"color": MEASURED_COLOUR})
         for number, (box, library) in enumerate(zip(drawn["boxes"], LIBRARIES), 1):
             box.set_facecolor(colour(library))
             mine = points[points.library == library]
-            axes.plot([number] * len(mine), rates(mine), "x", ms=3, color="#30363d")
+            axes.plot([number] * len(mine), rates(mine), "x", ms=3, color=MEASURED_COLOUR)
         axes.set_xticks(range(1, len(LIBRARIES) + 1), LIBRARIES, rotation=60, ha="right")
         axes.set_title(f"{shape}; crosses: measured")
     figure.axes[0].set_ylabel("TFLOP/s, simulated")
