@@ -63,8 +63,8 @@ void LineLog::read() {
   const std::string text = content(descriptor_, path_);
   const std::string first = kind_ + "\n";
   if (!text.starts_with(first) && !first.starts_with(text))
-    throw InputError{"", std::nullopt, "is not '" + kind_ + "'", "this line; remove the file if it is obsolete",
-                     path_ + ":1"};
+    throw InputError{"", std::nullopt, "is not '" + kind_ + "'",
+                     "this line; remove the file if it is obsolete", path_ + ":1"};
   if (!text.starts_with(first)) return;
   size_ = first.size();
   for (size_t end; (end = text.find('\n', size_)) != text.npos; size_ = end + 1)

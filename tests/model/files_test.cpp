@@ -276,7 +276,8 @@ TEST_F(Files, OtherFilesAreRefusedAsLogs) {
   for (const std::string text : {"notes", "notes\nof a user", "kind \n"}) {
     write(path("log"), text);
     expect_error([&] { LineLog(path("log"), "kind"); },
-                 {.expected = "this line; remove the file if it is obsolete", .place = path("log") + ":1"});
+                 {.expected = "this line; remove the file if it is obsolete",
+                  .place = path("log") + ":1"});
     EXPECT_EQ(read_file(path("log")), text);
   }
   write(path("log"), "kin");  // the rest was cut off

@@ -29,7 +29,8 @@ class Journal : public ::testing::Test {
     SweepJournal journal{sweep_, machines, path_};
     Workers workers;
     workers.stop_asked = [&] { return planned == count; };
-    size_t lines = std::max<size_t>(journal_lines(), 1);  // the first line is the kind of the file
+    size_t lines =
+        std::max<size_t>(journal_lines(), 1);  // the first line is the kind of the file
     workers.ended = [&](size_t, size_t) {
       planned += std::max(journal_lines(), lines) - lines;
       lines = std::max(journal_lines(), lines);
