@@ -10,7 +10,7 @@ import pandas
 
 import tilerail as tr
 
-from .harness import Check, Compared, FOUR_GPUS, link, Outcome, Run, TESTBED
+from .harness import Check, Compared, link, Outcome, Run, TESTBED, THREE_GPUS
 
 DIRECTIONS = {"h2d": ("host", "gpu0"), "d2h": ("gpu0", "host")}
 SIZE, TILE = 4096, 1024
@@ -31,11 +31,8 @@ def links(testbed: str) -> dict[str, float]:
 
 
 def machine(straight: int) -> tr.Machine:
-    """Three GPUs with slow host links, which the thesis does not name."""
-    three = tr.machine(FOUR_GPUS).set("gpus", 3)
-    for ends, rate in (("host<->*", 0.1), ("gpu0<->gpu1", straight), ("gpu0<->gpu2", 3), ("gpu1<->gpu2", 4)):
-        three = three.set(f"link:{ends}.bandwidth", f"{rate} GB/s")
-    return three
+    """The three GPUs, with `straight` GB/s between GPUs 0 and 1."""
+    return tr.machine(THREE_GPUS).set("link:gpu0<->gpu1.bandwidth", f"{straight} GB/s")
 
 
 def direct_bytes(straight: int, hops: int, rule: str) -> int:
@@ -55,7 +52,7 @@ def study(run: Run) -> Outcome:
     found["testbed 2 over 1, bandwidth"] = found["testbed 2, h2d"] / found["testbed 1, h2d"]
     found[OVER_GPU2] = over_gpu2(PRINTED, "bottleneck")
     rows = pandas.DataFrame({"value": found.keys(), "ours": found.values()})
-    rows["machine"] = [TESTBED + name[8] if name.startswith("testbed") else "three-gpus" for name in rows.value]
+    rows["machine"] = [TESTBED + name[8] if name.startswith("testbed") else THREE_GPUS.stem for name in rows.value]
     compared = Compared("links_and_hops", "CoCoPeLia table II")
     for name, ours in found.items():
         compared.add(name, ours, rows, value=name)

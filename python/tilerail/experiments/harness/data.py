@@ -14,7 +14,7 @@ from tilerail import InputError
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 KAROLINA, CLX_AI, HETERO = "karolina-hgx-a100", "clx-ai", "clx-ai-hetero"
 TESTBED = "cocopelia-testbed-"  # 1 or 2
-FOUR_GPUS = REFERENCE / "four-gpus.toml"
+FOUR_GPUS, THREE_GPUS = REFERENCE / "four-gpus.toml", REFERENCE / "three-gpus.toml"
 
 
 def count(text: str) -> int:
