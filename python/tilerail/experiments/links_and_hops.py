@@ -1,9 +1,9 @@
 """CoCoPeLia table II and thesis table 3.1: links of both testbeds, and hops of the link map, as unit tests.
 
 Latency and bandwidth of each direction, alone and while the other direction is busy; table II is an input of the
-machine files. Then three GPUs, as in the text of the thesis: GPU 0 to 1 at 1 GB/s, 0 to 2 at 3 GB/s and 2 to 1 at 4
-GB/s: copies from 0 to 1 go over 2 if one hop is allowed. With 2 GB/s from 0 to 1, arithmetic separates the two rules
-for hops: with added times, 1/3 + 1/4 > 1/2, the direct link is faster; with the narrowest link the hop is faster. The checks are unit tests.
+machine files. Then three GPUs, as in the text of the thesis, with 1 GB/s from GPU 0 to 1, 3 GB/s from 0 to 2 and 4 GB/s
+from 2 to 1. If one hop is allowed, copies from 0 to 1 go over 2. With 2 GB/s from 0 to 1, the two rules for hops
+differ: by added times (1/3 + 1/4 > 1/2) the direct link is faster, by the narrowest link the hop.
 """
 
 import pandas

@@ -32,7 +32,7 @@ def study(run: Run) -> Outcome:
     table = rows.pivot(index="device", columns="route", values="tiles")
     saved = 1 - table["by ETA with batches"] / table["by bandwidth"]
     compared = Compared("thesis_fig_4_6", "thesis figure 4.6")
-    given = rows.assign(machine="four-gpus", library="PARALiA-GEMMex")
+    given = rows.assign(machine=FOUR_GPUS.stem, library="PARALiA-GEMMex")
     compared.add("less idle time, mean of the GPUs", saved.mean(), given)
     compared.add("less idle time, best GPU", saved.max(), given)
 
