@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -123,6 +124,8 @@ Stored stored(const Array& array, const char* name) {
   const auto [rows, cols] = array.shape;
   const auto [down, right] = array.strides;
   const bool by_rows = right == 1 || cols <= 1, by_cols = down == 1 || rows <= 1;
+  if (reinterpret_cast<uintptr_t>(array.data) % uintptr_t(element_size(array.dtype)) != 0)
+    throw fault_of(name, "is not aligned to its elements", "a copy of the array");
   Stored matrix{array.data};
   matrix.by_rows = by_rows && !(by_cols && down == 1 && rows > 1);
   matrix.rows = matrix.by_rows ? cols : rows;

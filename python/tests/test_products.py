@@ -86,6 +86,12 @@ class ProductTest(PackageTest):
             child.join(60)
             self.assertEqual(child.exitcode, 0)
 
+    def test_arrays_that_are_not_aligned_to_their_elements_are_refused(self):
+        odd = numpy.zeros(8 * 8 * 8 + 1, numpy.uint8)[1:].view(float).reshape(8, 8)
+        self.refused(lambda: tr.gemm(odd, numpy.ones((8, 1))), "A: is not aligned to its elements")
+        self.refused(lambda: tr.gemm(numpy.ones((1, 8)), odd), "B: is not aligned")
+        numpy.testing.assert_array_equal(tr.gemm(odd.copy(), numpy.ones((8, 1))), numpy.zeros((8, 1)))
+
     def test_threads_of_earlier_calls_end(self):
         def threads_after(counts):
             for count in counts:
